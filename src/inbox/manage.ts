@@ -15,7 +15,7 @@ function inboxOf(document: string): string | undefined {
   return /^([^/]+)\/inbox\.json$/.exec(document.slice(INBOXES.length))?.[1]
 }
 
-/** `held`: a drain has a partition, or another process writes. Repeating goes on where it stopped. */
+/** `held`: a drain has a partition, and nothing was removed. After `unknown`, repeating goes on where it stopped. */
 export type RemoveInboxOutcome =
   | { readonly kind: 'removed' | 'unknown' }
   | { readonly kind: 'held'; readonly by?: string }
@@ -40,7 +40,7 @@ export async function removeInbox(store: StreamStore, inbox: Inbox, signal?: Abo
   await store.log(`${folder}dead`).remove(signal)
   for (const name of [...checkpoints, `${folder}drain.json`, `${folder}inbox.json`]) {
     const { kind } = await store.remove(name, {})
-    // The records are gone already, so a drain that takes a partition now does not keep it from going on later.
+    // The records are gone already: it cannot be said that nothing was changed.
     if (kind === 'held' || kind === 'unknown') return { kind: 'unknown' }
   }
   return { kind: 'removed' }

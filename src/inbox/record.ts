@@ -76,11 +76,11 @@ export function recordIn(json: string, fields: RecordFields, givenId?: string): 
   if (bytes > MAX_RECORD_BYTES)
     throw new InvalidValue(`the record has ${bytes} bytes; the limit is ${MAX_RECORD_BYTES}`)
   const data = parsed(json)
-  const text = (pointer: Pointer) => asWritten(valueAt(data, pointer), json, pointer)
-  const key = fields.key && text(fields.key)
+  const found = (pointer: Pointer) => asWritten(valueAt(data, pointer), json, pointer)
+  const key = fields.key && found(fields.key)
   const seq = fields.seq && valueAt(data, fields.seq)
   return {
-    id: recordId(text(fields.id), `/${fields.id.join('/')}`, givenId),
+    id: recordId(found(fields.id), `/${fields.id.join('/')}`, givenId),
     ...(fields.key && key !== undefined && { key: idText(key, `/${fields.key.join('/')}`) }),
     ...(fields.seq && seq !== undefined && { seq: seqNumber(seq, `/${fields.seq.join('/')}`) }),
     json,
@@ -143,6 +143,34 @@ export function parseRecord(line: string): InboxRecord {
     data,
     ...(seq !== undefined && { seq: seqNumber(seq, 'seq') }),
     ...(typeof notBefore === 'string' && { notBefore }),
+  }
+}
+
+/** A record with its data as it was put: numbers keep all their digits. */
+export interface ReadRecord {
+  readonly record: InboxRecord
+  readonly json: string
+}
+
+const DATA = ',"data":'
+
+/** @throws InvalidValue if the line is not a record */
+export function readRecord(line: string): ReadRecord {
+  const at = line.indexOf(DATA)
+  const json = line.slice(at + DATA.length, -1)
+  const data = at >= 0 && line.endsWith('}') ? jsonOf(json) : undefined
+  const head = data === undefined ? undefined : `${line.slice(0, at)}${DATA}null}`
+  // The text before the data is whole JSON, and so is the data: the line is as the writer made it.
+  if (head !== undefined && jsonOf(head) !== undefined) return { record: { ...parseRecord(head), data }, json }
+  const record = parseRecord(line)
+  return { record, json: JSON.stringify(record.data) }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
 }
 

@@ -1,9 +1,9 @@
 import { type BlockLog, LOG_START, type LogPosition } from '../store/block-log.ts'
 import type { StreamStore } from '../store/store.ts'
 import { runBatch } from '../util/concurrency.ts'
-import { type ReadRecord, readRecord } from './drain/line.ts'
 import { type Inbox, partitionLog } from './inbox.ts'
 import { placesBefore } from './put-rate.ts'
+import { type ReadRecord, readRecord } from './record.ts'
 
 /** A record with its partition; without one a line that is not a record. */
 export interface TailedRecord {

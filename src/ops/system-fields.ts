@@ -43,7 +43,7 @@ export function plainText(name: string, field: string, value: unknown): string {
 
 /** The fault of a system document that says what no leasectl wrote. */
 export function damaged(name: string, what: string): BadDocument {
-  const hint = 'It is no stream, which show and rm reach: restore it from a copy of the store, or delete it there.'
+  const hint = 'show and rm reach streams only: restore it from a copy of the store, or delete it there.'
   return new BadDocument(`the document is damaged: ${what}`, undefined, hint, name)
 }
 

@@ -10,7 +10,7 @@ import { showTree } from '../../formats/stream/tree.ts'
 import { shownStream } from '../../formats/stream/view.ts'
 import type { JournalEntry, StreamView } from '../../ops/read-stream.ts'
 import type { StreamStore } from '../../store/store.ts'
-import { clockName, ownAddress } from '../lab/own-store.ts'
+import { clockName, ownAddress } from '../lab/own-streams.ts'
 import type { ProgramRuntime } from '../top/dashboard.ts'
 import { noScreen } from '../top/run.ts'
 

@@ -77,7 +77,7 @@ export function registerDrain(parent: Command, runtime: Runtime, go: Run<DrainCo
     .option('--once', 'drain what is there and exit')
     .option('--force', 'replace what the drains of this inbox have done so far')
   command.addHelpText('after', NOTES)
-  everyWorkerChange(command, ownOption)
+  everyWorkerChange(command, drainOption)
   describe(command, runtime, {
     summary: 'make a stream, or a step of a session, of each record of an inbox',
     examples: [
@@ -97,7 +97,7 @@ export function registerDrain(parent: Command, runtime: Runtime, go: Run<DrainCo
 }
 
 /** A record whose stream is leased gives way to others, and is tried again. */
-function ownOption(option: Option): Option {
+function drainOption(option: Option): Option {
   if (option.long !== '--lease-wait') return option
   const what = 'how long to wait for a lease held by another, before the record is tried again (default: 250ms)'
   const own = new Option(option.flags, what).helpGroup(option.helpGroupHeading ?? '')

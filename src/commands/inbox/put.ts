@@ -165,7 +165,7 @@ class Put {
     const path = file === STDIN ? undefined : file
     await put.run(readable(this.#runtime.readBytes(path, bytes), path))
     const done = this.#progress()
-    const marks = [...this.#before.marks.slice(0, done.files), await this.#mark(file, done.bytes, true)]
+    const marks = [...this.#before.marks.slice(0, done.files), await this.#mark(file, done.bytes)]
     this.#before = { ...done, files: done.files + 1, lines: 0, bytes: 0, marks }
     this.#present = undefined
   }
@@ -185,8 +185,8 @@ class Put {
   }
 
   /** Nothing without `--resume`. */
-  async #mark(file: string, bytes: number, isWhole: boolean): Promise<string> {
-    return this.#options.resume === undefined ? '' : markOf(file, bytes, isWhole)
+  async #mark(file: string, bytes: number): Promise<string> {
+    return this.#options.resume === undefined ? '' : markOf(file, bytes)
   }
 
   async #reject(file: string, { line, why }: RejectedLine): Promise<void> {
@@ -226,7 +226,7 @@ class Put {
     })
     const file = this.#files[progress.files]
     const marks = progress.marks.slice(0, progress.files)
-    if (file !== undefined && progress.bytes > 0) marks.push(await this.#mark(file, progress.bytes, false))
+    if (file !== undefined && progress.bytes > 0) marks.push(await this.#mark(file, progress.bytes))
     await this.#saveProgress({ ...progress, marks })
   }
 

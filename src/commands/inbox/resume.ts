@@ -59,7 +59,11 @@ export async function readProgress(path: string, identity: PutIdentity): Promise
     throw new UsageError(`${visibleText(path)} is the progress of another put`, {
       hint: 'It goes on with the same inbox, store, fields and files only.',
     })
-  for (const [at, mark] of marks.entries()) await checkUnchanged(identity.files[at] ?? '', mark, path)
+  for (const [at, mark] of marks.entries()) {
+    const file = identity.files[at] ?? ''
+    // Files that are done were put to their end.
+    checkUnchanged(file, mark, await markOf(file, at < Number(files) ? undefined : Number(bytes)), path)
+  }
   return { files: files ?? 0, lines: lines ?? 0, bytes: bytes ?? 0, put: put ?? 0, rejected: rejected ?? 0, marks }
 }
 
@@ -79,20 +83,16 @@ export async function writeProgress(path: string, identity: PutIdentity, progres
 /** Bytes before a place that show whether a file is the same up to there. */
 const MARK_BYTES = 64 * 1024
 
-/**
- * What a file is up to a place: `BYTES HASH`, of a file that was put to its end `BYTES HASH whole`. Nothing for what cannot be read
- * twice, as a pipe.
- */
-export async function markOf(path: string, bytes: number, isWhole: boolean): Promise<string> {
+/** What a file is up to a place, or to its end: `BYTES HASH`. Nothing for what cannot be read twice, as a pipe. */
+export async function markOf(path: string, upTo?: number): Promise<string> {
   const file = await openFile(path)
   if (file === undefined) return ''
   try {
-    const { size } = await file.stat()
+    const bytes = upTo ?? (await file.stat()).size
     const from = Math.max(0, bytes - MARK_BYTES)
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes - from), 0, bytes - from, from)
-    const isThere = isWhole ? size === bytes : bytesRead === bytes - from
-    const digest = isThere ? hash('sha256', buffer, 'hex').slice(0, 16) : 'other'
-    return `${bytes} ${digest}${isWhole ? ' whole' : ''}`
+    // Of a shorter file the rest is zeros.
+    const { buffer } = await file.read(Buffer.alloc(bytes - from), 0, bytes - from, from)
+    return `${bytes} ${hash('sha256', buffer, 'hex').slice(0, 16)}`
   } catch (cause) {
     throw fileProblem(path, 'read', cause)
   } finally {
@@ -110,10 +110,8 @@ async function openFile(path: string) {
   }
 }
 
-/** @throws UsageError if the file is another now, or has another length although it was put to its end */
-async function checkUnchanged(file: string, mark: string, progress: string): Promise<void> {
-  const [bytes = '', , isWhole] = mark.split(' ')
-  const now = await markOf(file, Number(bytes), isWhole !== undefined)
+/** @param now the mark that the file has now; empty if it is gone, which is told when it is read */
+function checkUnchanged(file: string, mark: string, now: string, progress: string): void {
   if (now === '' || now === mark) return
   throw new UsageError(`${visibleText(file)} has changed: ${visibleText(progress)} is the progress of what it was`, {
     hint: `Remove ${visibleText(progress)} to put all of it: what is in the inbox already has no second effect.`,

@@ -11,7 +11,7 @@ import type { LineChannel } from '../../process/line-process.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import type { LabOptions } from './options.ts'
-import { clockName, ownAddress } from './own-store.ts'
+import { clockName, ownAddress } from './own-streams.ts'
 
 /** How long the removal of a stream waits for a leftover lease, ms; shorter after an interruption. */
 const REMOVE_WAIT_MS = 20_000

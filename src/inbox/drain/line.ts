@@ -1,5 +1,4 @@
 import type { LogLines, LogPosition } from '../../store/block-log.ts'
-import { type InboxRecord, parseRecord } from '../record.ts'
 
 /** A line of a partition. */
 export interface PartitionLine {
@@ -34,32 +33,4 @@ function positionAt(after: number, length: number, next: LogPosition, from: LogP
   const offset = next.offset - (length - after)
   const least = from.segment === next.segment ? from.offset : 1
   return offset >= least ? { segment: next.segment, offset } : undefined
-}
-
-/** A record with its data as it was put: numbers keep all their digits. */
-export interface ReadRecord {
-  readonly record: InboxRecord
-  readonly json: string
-}
-
-const DATA = ',"data":'
-
-/** @throws InvalidValue if the line is not a record */
-export function readRecord(line: string): ReadRecord {
-  const at = line.indexOf(DATA)
-  const json = line.slice(at + DATA.length, -1)
-  const data = at >= 0 && line.endsWith('}') ? jsonOf(json) : undefined
-  const head = data === undefined ? undefined : `${line.slice(0, at)}${DATA}null}`
-  // The text before the data is whole JSON, and so is the data: the line is as the writer made it.
-  if (head !== undefined && jsonOf(head) !== undefined) return { record: { ...parseRecord(head), data }, json }
-  const record = parseRecord(line)
-  return { record, json: JSON.stringify(record.data) }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -24,8 +24,8 @@ export async function trimDrained(
     const lines = linesIn(chunk, from)
     if (lines.length === 0 || comparePositions(chunk.next, drained) > 0) break
     // Lines that are no records have no time: those before them say how old they are.
-    const lastMs = lines.map(({ text }) => putMs(text)).findLast(ms => !Number.isNaN(ms))
-    if (lastMs !== undefined && lastMs >= beforeMs) break
+    const last = lines.findLast(({ text }) => !Number.isNaN(putMs(text)))
+    if (last !== undefined && putMs(last.text) >= beforeMs) break
     from = chunk.next
   }
   if (comparePositions(from, start) > 0) await log.trim(from)

@@ -8,8 +8,7 @@ import { InvalidValue, StreamFault } from '../../stream/errors.ts'
 import type { EventSpec, Operation } from '../../stream/operations/operation.ts'
 import { encodeCommandId } from '../../stream/text.ts'
 import { defined } from '../../util/defined.ts'
-import type { InboxRecord } from '../record.ts'
-import type { ReadRecord } from './line.ts'
+import type { InboxRecord, ReadRecord } from '../record.ts'
 import { type RecordText, recordName, recordText, takesValues } from './texts.ts'
 
 /** What became of a record. */

@@ -1,4 +1,4 @@
-import { noAnswerWithin } from '../../store/no-answer.ts'
+import { answeredWithin } from '../../store/no-answer.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { LeasectlError } from '../../stream/errors.ts'
 import { sleepUntilAborted } from '../../util/concurrency.ts'
@@ -128,16 +128,16 @@ export class ServedInboxes {
 
   /** Looks once. Never rejects. */
   async look(signal: AbortSignal): Promise<void> {
-    const limit = AbortSignal.timeout(LOOK_LIMIT_MS)
     try {
-      const either = AbortSignal.any([signal, limit])
-      for (const name of this.#names) this.#found(name, await this.#read(name, either))
+      await answeredWithin(LOOK_LIMIT_MS, signal, async limited => {
+        for (const name of this.#names) this.#found(name, await this.#read(name, limited))
+      })
       this.#isAway = false
       if (this.#outage === undefined || performance.now() - this.#failedMs < BACK_AFTER_MS) return
       if (this.#outage.endsByItself) this.#recovered()
       else this.#outage.mayBeOver = true
     } catch (error) {
-      if (!signal.aborted) this.#failed(limit.aborted ? noAnswerWithin(LOOK_LIMIT_MS, error) : error, true)
+      if (!signal.aborted) this.#failed(error, true)
     }
   }
 

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { noAnswerWithin } from '../../store/no-answer.ts'
+import { answeredWithin } from '../../store/no-answer.ts'
 import type { AcquireOutcome, Holder, LeaseView, StreamStore } from '../../store/store.ts'
 import { StreamFault } from '../../stream/errors.ts'
 import type { Clock } from '../../util/clock.ts'
@@ -138,16 +138,12 @@ export class ShardDocuments {
     signal: AbortSignal,
   ): Promise<ReadonlySet<number>> {
     const leased = new Set<number>()
-    const limit = AbortSignal.timeout(READ_MS)
-    const limited = AbortSignal.any([signal, limit])
-    try {
-      await inParallel(numbers, async number => {
+    await answeredWithin(READ_MS, signal, limited =>
+      inParallel(numbers, async number => {
         const state = await this.#stateOf(nameOf(number), limited)
         if (state === 'leased' || state === 'breaking') leased.add(number)
-      })
-    } catch (error) {
-      throw limit.aborted && !signal.aborted ? noAnswerWithin(READ_MS, error) : error
-    }
+      }),
+    )
     return leased
   }
 

@@ -53,8 +53,8 @@ function fitting(parts: readonly Part[], room: number): StyledText[] {
     if (widthOfSpans(line) <= room) return line
     const most = Math.max(...shown.map(({ rank }) => rank))
     if (most <= NEWS_RANK) break
-    const left = shown.findLastIndex(({ rank }) => rank === most)
-    shown = shown.filter((_, at) => at !== left)
+    const last = shown.findLastIndex(({ rank }) => rank === most)
+    shown = shown.filter((_, at) => at !== last)
   }
   const others = widthOfSpans(lineOf(shown.filter(({ rank }) => rank < NEWS_RANK)))
   const left = Math.max(LEAST_NEWS, room - others - ' · '.length)
