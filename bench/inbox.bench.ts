@@ -17,6 +17,7 @@ export const name = 'inbox'
 export const limits = { put: 0.7, p99: 1, lost: 0, refused: 0, lines: 1 }
 
 const RECORDS = 200_000
+const PUT_ROUNDS = 5
 const RATE = 10_000
 const SHARE = 0.8
 /** Each in turn with the bare server: the machine may have more or less to do from one to the next. */
@@ -45,10 +46,9 @@ async function inboxIn(file: string): Promise<void> {
   await store.close()
 }
 
-/** A file of records, against bare inserts of the blocks that it became. */
+/** A file of records, each time with bare inserts of the blocks that it became; the median. */
 async function put(folder: string, program: string): Promise<Row[]> {
-  const [file, lines] = [join(folder, 'put.db'), join(folder, 'orders.ndjson')]
-  await inboxIn(file)
+  const lines = join(folder, 'orders.ndjson')
   const stream = createWriteStream(lines)
   const filler = 'x'.repeat(960)
   for (let at = 0; at < RECORDS; at += 1_000) {
@@ -56,17 +56,26 @@ async function put(folder: string, program: string): Promise<Row[]> {
     stream.write(ids.map(id => `{"id":"o${id}","key":"k${id % 1_000}","x":"${filler}"}\n`).join(''))
   }
   await finished(stream.end())
-  const startMs = performance.now()
-  await output(program, ['inbox', 'put', 'orders', lines, '--store', `sqlite:${file}`, '-q'])
-  const tookMs = performance.now() - startMs
-  const bareMs = bareInserts(file, join(folder, 'bare.db'))
+  const rounds: { readonly ratio: number; readonly perSecond: number }[] = []
+  for (let at = 0; at < PUT_ROUNDS; at++) {
+    const file = join(folder, `put-${at}.db`)
+    await inboxIn(file)
+    const startMs = performance.now()
+    await output(program, ['inbox', 'put', 'orders', lines, '--store', `sqlite:${file}`, '-q'])
+    const tookMs = performance.now() - startMs
+    rounds.push({
+      ratio: bareInserts(file, join(folder, `bare-${at}.db`)) / tookMs,
+      perSecond: (RECORDS * 1_000) / tookMs,
+    })
+  }
+  rounds.sort((a, b) => a.ratio - b.ratio)
   return [
     {
       figure: `inbox put of ${RECORDS} records of 1 KiB / bare inserts of its blocks, SQLite`,
-      ratio: bareMs / tookMs,
+      ratio: rounds[Math.floor(PUT_ROUNDS / 2)]?.ratio ?? 0,
       limit: limits.put,
       bound: 'at least',
-      note: `${Math.round((RECORDS * 1_000) / tookMs)} records a second`,
+      note: `${rounds.map(({ ratio, perSecond }) => `${ratio.toFixed(2)} at ${Math.round(perSecond)}`).join(', ')} records a second`,
     },
   ]
 }

@@ -5,8 +5,10 @@ import { embeddedWasm } from './embedded-wasm.mjs'
 import { fasterInk } from './faster-ink.mjs'
 import { lazyBuiltins } from './lazy-builtins.mjs'
 
-/** Entry files of dist/: the library and the program. */
-export const ENTRIES = { index: 'src/index.ts', cli: 'src/commands/main.ts' }
+/** Entry files of threads, beside the code that starts them. */
+export const THREADS = { 'chunks/append-worker': 'src/store/sqlite/append-worker.ts' }
+/** Entry files of dist/: the library, the program and its threads. */
+export const ENTRIES = { index: 'src/index.ts', cli: 'src/commands/main.ts', ...THREADS }
 
 /**
  * Bundles the library and the program with all dependencies; dynamic imports become lazy chunks.
@@ -116,6 +118,9 @@ function fewFiles(chunks) {
   const parser = /[\\/]node_modules[\\/]commander[\\/]/
   // The library uses the domain too, so no file may mix it with the command line.
   const taken = new Set(start)
+  // What a thread does when it is loaded must not happen anywhere else.
+  for (const name of Object.keys(THREADS))
+    taken.add(chunks.find(({ fileName }) => fileName === `${name}.js`)?.facadeModuleId)
   const own = chunks.find(({ fileName }) => fileName === 'cli.js')?.facadeModuleId
   const groups = [
     { name: 'node', test: id => id.startsWith('\0lazy:') || id === '\0process' },

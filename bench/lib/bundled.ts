@@ -2,7 +2,7 @@ import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { bundle } from '../../build/bundle.mjs'
+import { bundle, THREADS } from '../../build/bundle.mjs'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -21,7 +21,7 @@ export async function withBundled<T>(source: string, use: (files: Bundled) => Pr
     await mkdir(join(folder, 'dist', 'chunks'), { recursive: true })
     await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
     await cp(join(ROOT, 'bin'), join(folder, 'bin'), { recursive: true })
-    for (const { fileName, code } of await bundle(ROOT, { cli: 'src/commands/main.ts', child: source })) {
+    for (const { fileName, code } of await bundle(ROOT, { cli: 'src/commands/main.ts', child: source, ...THREADS })) {
       await writeFile(join(folder, 'dist', fileName), code)
     }
     return await use({ child: join(folder, 'dist', 'child.js'), program: join(folder, 'bin', 'leasectl.js') })

@@ -99,7 +99,7 @@ export function processRuntime(signal: AbortSignal, openLiveView: Runtime['openL
 }
 
 /** Bytes of a file that are read at a time: while they are put, the next are read. */
-const READ_AT_ONCE = 4 * 1024 * 1024
+const READ_AT_ONCE = 1024 * 1024
 
 /** @param stream opened on first use: a stream that a command does not use costs nothing */
 function terminal(stream: () => NodeJS.WriteStream): Terminal {

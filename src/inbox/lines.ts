@@ -30,7 +30,7 @@ export async function* linesIn(
     const room = mostBytes - begunBytes
     isTooLong ||= part.length > room
     if (part.length === 0 || room <= 0) return
-    begun.push(part.subarray(0, room))
+    begun.push(part.length > room ? part.subarray(0, room) : part)
     begunBytes += Math.min(part.length, room)
   }
   const line = (end: number): InputLine => {

@@ -28,8 +28,6 @@ export interface AcknowledgedLines {
   readonly rejected: number
 }
 
-/** Blanks before a record are no part of it. */
-const LEADING_BLANKS = /^[\ufeff \t\r]+/
 /** Of a line: its record has the limit of its own. */
 const MOST_LINE_BYTES = MAX_RECORD_BYTES + 1024
 
@@ -49,8 +47,8 @@ export class LinesPut {
   /** Lines that are not done, and those behind them. */
   #waiting: WaitingLine[] = []
   #at = 0
-  /** Records that are not acknowledged yet. */
-  #inFlight = 0
+  /** Records that are not acknowledged yet, those of a block together. */
+  readonly #inFlight = new Map<Promise<unknown>, WaitingLine[]>()
   #idle = Promise.withResolvers<void>()
   #acknowledged: AcknowledgedLines
   #fault: { readonly error: unknown } | undefined
@@ -66,6 +64,7 @@ export class LinesPut {
   }
 
   get acknowledged(): AcknowledgedLines {
+    this.#advance()
     return this.#acknowledged
   }
 
@@ -80,7 +79,7 @@ export class LinesPut {
     } catch (error) {
       ended = { error }
     }
-    if (this.#inFlight > 0) await this.#idle.promise
+    if (this.#inFlight.size > 0) await this.#idle.promise
     await this.#options.progressed()
     const fault = this.#fault ?? ended
     if (fault !== undefined) throw fault.error
@@ -103,7 +102,7 @@ export class LinesPut {
     this.#waiting.push(entry)
     try {
       const record = this.#recordOf(line)
-      if (record === undefined) this.#done(entry, 'nothing')
+      if (record === undefined) entry.became = 'nothing'
       else if (this.#writer.isFull) return this.#writer.room().then(() => this.#putRecord(record, entry))
       else this.#putRecord(record, entry)
       return undefined
@@ -114,16 +113,23 @@ export class LinesPut {
   }
 
   #putRecord(record: NewRecord, entry: WaitingLine): void {
-    this.#inFlight += 1
-    this.#writer.put(record).then(
+    const durable = this.#writer.put(record)
+    const others = this.#inFlight.get(durable)
+    if (others !== undefined) {
+      others.push(entry)
+      return
+    }
+    const together = [entry]
+    this.#inFlight.set(durable, together)
+    durable.then(
       () => {
-        this.put += 1
-        this.#done(entry, 'put')
-        this.#landed()
+        this.put += together.length
+        for (const one of together) one.became = 'put'
+        this.#landed(durable)
       },
       error => {
         this.#fault ??= { error }
-        this.#landed()
+        this.#landed(durable)
       },
     )
   }
@@ -131,26 +137,21 @@ export class LinesPut {
   async #reject(rejected: RejectedLine, entry: WaitingLine): Promise<void> {
     this.rejected += 1
     await this.#options.rejected(rejected)
-    this.#done(entry, 'rejected')
+    entry.became = 'rejected'
   }
 
-  #landed(): void {
-    this.#inFlight -= 1
-    if (this.#inFlight > 0) return
+  #landed(durable: Promise<unknown>): void {
+    this.#inFlight.delete(durable)
+    if (this.#inFlight.size > 0) return
     this.#idle.resolve()
     this.#idle = Promise.withResolvers()
-  }
-
-  #done(entry: WaitingLine, became: NonNullable<WaitingLine['became']>): void {
-    entry.became = became
-    this.#advance()
   }
 
   /** `undefined` for an empty line. @throws InvalidValue */
   #recordOf({ bytes, isTooLong }: InputLine): NewRecord | undefined {
     if (isTooLong) throw new InvalidValue(`the record is longer than ${MAX_RECORD_BYTES} bytes`)
-    const text = this.#textOf(withoutTrailingBlanks(bytes)).replace(LEADING_BLANKS, '')
-    return text === '' ? undefined : recordIn(text, this.#options.fields)
+    const utf8 = withoutBlanks(bytes)
+    return utf8.length === 0 ? undefined : recordIn({ json: this.#textOf(utf8), utf8 }, this.#options.fields)
   }
 
   #textOf(bytes: Uint8Array): string {
@@ -177,10 +178,17 @@ export class LinesPut {
 }
 
 const BLANKS = new Set(Buffer.from(' \t\r'))
+const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 
-/** A line of CRLF ends with a blank. */
-function withoutTrailingBlanks(bytes: Uint8Array): Uint8Array {
+/** Blanks around a record, and byte order marks before it, are no part of it: a line of CRLF ends with a blank. */
+function withoutBlanks(bytes: Uint8Array): Uint8Array {
+  let start = 0
   let end = bytes.length
-  while (BLANKS.has(bytes[end - 1] ?? 0)) end -= 1
-  return end === bytes.length ? bytes : bytes.subarray(0, end)
+  for (;;) {
+    if (BLANKS.has(bytes[start] ?? 0)) start += 1
+    else if (BYTE_ORDER_MARK.every((byte, at) => bytes[start + at] === byte)) start += BYTE_ORDER_MARK.length
+    else break
+  }
+  while (end > start && BLANKS.has(bytes[end - 1] ?? 0)) end -= 1
+  return start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end)
 }

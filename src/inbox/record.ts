@@ -10,6 +10,8 @@ export interface NewRecord {
   readonly key?: string | undefined
   /** The data as JSON text, in one line. */
   readonly json: string
+  /** The same in UTF-8, where it is at hand. */
+  readonly utf8?: Uint8Array | undefined
   /** Its place within its key, from 1. */
   readonly seq?: number | undefined
 }
@@ -66,13 +68,22 @@ export function valueAt(data: unknown, pointer: Pointer): unknown {
   return value
 }
 
+/** Of the data. */
+export function sizeOf({ json, utf8 }: Pick<NewRecord, 'json' | 'utf8'>): number {
+  return utf8?.length ?? Buffer.byteLength(json)
+}
+
 /**
  * The record in one line of JSON. Whole numbers are taken as ids and keys too.
  * @param givenId the id, if it is known otherwise
  * @throws InvalidValue with what is wrong, naming the field
  */
-export function recordIn(json: string, fields: RecordFields, givenId?: string): NewRecord {
-  const bytes = Buffer.byteLength(json)
+export function recordIn(
+  { json, utf8 }: Pick<NewRecord, 'json' | 'utf8'>,
+  fields: RecordFields,
+  givenId?: string,
+): NewRecord {
+  const bytes = sizeOf({ json, utf8 })
   if (bytes > MAX_RECORD_BYTES)
     throw new InvalidValue(`the record has ${bytes} bytes; the limit is ${MAX_RECORD_BYTES}`)
   const data = parsed(json)
@@ -80,17 +91,25 @@ export function recordIn(json: string, fields: RecordFields, givenId?: string): 
   const key = fields.key && found(fields.key)
   const seq = fields.seq && valueAt(data, fields.seq)
   return {
-    id: recordId(found(fields.id), `/${fields.id.join('/')}`, givenId),
-    ...(fields.key && key !== undefined && { key: idText(key, `/${fields.key.join('/')}`) }),
-    ...(fields.seq && seq !== undefined && { seq: seqNumber(seq, `/${fields.seq.join('/')}`) }),
+    id: recordId(found(fields.id), fields.id, givenId),
+    key: fields.key && key !== undefined ? idText(key, fields.key) : undefined,
     json,
+    utf8,
+    seq: fields.seq && seq !== undefined ? seqNumber(seq, fields.seq) : undefined,
   }
+}
+
+/** A field in errors: its name, or where it is. */
+type Field = string | Pointer
+
+function fieldText(field: Field): string {
+  return typeof field === 'string' ? field : `/${field.join('/')}`
 }
 
 /** The value of an id or key. Ids that differ stay different: `1.00000000000000001` is read as 1. @throws InvalidValue */
 function asWritten(value: unknown, json: string, pointer: Pointer): unknown {
   if (!Number.isSafeInteger(value) || new RegExp(`(?<![\\d.eE+-])${value}(?![\\d.eE])`).test(json)) return value
-  throw new InvalidValue(`/${pointer.join('/')} is not written as a whole number: put it as a text`)
+  throw new InvalidValue(`${fieldText(pointer)} is not written as a whole number: put it as a text`)
 }
 
 /**
@@ -183,26 +202,26 @@ function parsed(json: string): unknown {
 }
 
 /** Ids that differ stay different: numbers that lose digits, and halves of characters, are refused. */
-function idText(value: unknown, field: string): string {
+function idText(value: unknown, field: Field): string {
   const text = Number.isSafeInteger(value) ? String(value) : value
-  if (text === undefined) throw new InvalidValue(`${field} is missing`)
+  if (text === undefined) throw new InvalidValue(`${fieldText(field)} is missing`)
   if (typeof text !== 'string' || text === '')
-    throw wrong(field, value, `a text that is not empty, or a whole number up to ${Number.MAX_SAFE_INTEGER}`)
+    throw wrong(fieldText(field), value, `a text that is not empty, or a whole number up to ${Number.MAX_SAFE_INTEGER}`)
   if (text.length > MAX_ID_LENGTH)
-    throw new InvalidValue(`${field} has ${text.length} characters; the limit is ${MAX_ID_LENGTH}`)
-  if (CONTROL.test(text)) throw new InvalidValue(`${field} has a control character`)
-  if (!text.isWellFormed()) throw new InvalidValue(`${field} has half a surrogate pair`)
+    throw new InvalidValue(`${fieldText(field)} has ${text.length} characters; the limit is ${MAX_ID_LENGTH}`)
+  if (CONTROL.test(text)) throw new InvalidValue(`${fieldText(field)} has a control character`)
+  if (!text.isWellFormed()) throw new InvalidValue(`${fieldText(field)} has half a surrogate pair`)
   return text
 }
 
-function recordId(found: unknown, field: string, given: string | undefined): string {
+function recordId(found: unknown, field: Field, given: string | undefined): string {
   if (given === undefined) return idText(found, field)
   const id = idText(given, 'the id given beside the record')
   if (found === undefined || idText(found, field) === id) return id
-  throw new InvalidValue(`${field} is not the id given beside the record`)
+  throw new InvalidValue(`${fieldText(field)} is not the id given beside the record`)
 }
 
-function seqNumber(value: unknown, field: string): number {
+function seqNumber(value: unknown, field: Field): number {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1) return value
-  throw wrong(field, value, 'a whole number from 1')
+  throw wrong(fieldText(field), value, 'a whole number from 1')
 }

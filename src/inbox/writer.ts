@@ -3,7 +3,7 @@ import type { StreamStore } from '../store/store.ts'
 import { LeasectlError } from '../stream/errors.ts'
 import { machineTiming, type Timing } from '../util/clock.ts'
 import { type Inbox, partitionLog, partitionOf } from './inbox.ts'
-import { type NewRecord, RECORD_END, recordHead } from './record.ts'
+import { type NewRecord, RECORD_END, recordHead, sizeOf } from './record.ts'
 
 export interface InboxWriterOptions {
   /** How long a record waits for others to share its block, ms. Default 5. */
@@ -95,9 +95,9 @@ export class InboxWriter implements RecordWriter<void> {
     const head = recordHead(record, nowMs, notBeforeMs === undefined ? undefined : nowMs + notBeforeMs)
     const number = partitionOf(record.key ?? record.id, this.#inbox)
     const partition = this.#partitions.get(number) ?? this.#open(number)
-    const size = Buffer.byteLength(head) + Buffer.byteLength(record.json) + RECORD_END.length
+    const size = Buffer.byteLength(head) + sizeOf(record) + RECORD_END.length
     this.#bytes += size
-    return partition.add(head, record.json, size)
+    return partition.add(head, record, size)
   }
 
   #open(number: number): PartitionWriter {
@@ -125,6 +125,7 @@ class Block {
   #buffer: Buffer
   #bytes = 0
 
+  /** @param size of its first line, or of the whole block if that can be foreseen, bytes */
   constructor(size: number, mostBytes: number) {
     this.#mostBytes = mostBytes
     this.#buffer = Buffer.allocUnsafe(Math.max(size, Math.min(FIRST_BYTES, mostBytes)))
@@ -139,10 +140,14 @@ class Block {
   }
 
   /** @param size of the whole line, bytes; the caller keeps the sum within the limit */
-  add(head: string, json: string, size: number): void {
+  add(head: string, { json, utf8 }: NewRecord, size: number): void {
     this.#makeRoom(this.#bytes + size)
     this.#bytes += this.#buffer.write(head, this.#bytes)
-    this.#bytes += this.#buffer.write(json, this.#bytes)
+    if (utf8 === undefined) this.#bytes += this.#buffer.write(json, this.#bytes)
+    else {
+      this.#buffer.set(utf8, this.#bytes)
+      this.#bytes += utf8.length
+    }
     this.#bytes += this.#buffer.write(RECORD_END, this.#bytes)
   }
 
@@ -187,6 +192,8 @@ class PartitionWriter {
   readonly #again: (fault: unknown) => Promise<boolean>
   #blocks: Block[] = []
   #isWriting = false
+  /** Of the last block: the next one will be about as large. */
+  #lastBytes = 0
   /** Ends the wait for more records. */
   #full = Promise.withResolvers<void>()
 
@@ -206,13 +213,13 @@ class PartitionWriter {
   }
 
   /** Resolves once the line is durable. */
-  add(head: string, json: string, size: number): Promise<void> {
+  add(head: string, record: NewRecord, size: number): Promise<void> {
     let block = this.#blocks.at(-1)
     if (block === undefined || block.bytes + size > this.#blockBytes) {
-      block = new Block(size, this.#blockBytes)
+      block = new Block(Math.max(size, this.#lastBytes), this.#blockBytes)
       this.#blocks.push(block)
     }
-    block.add(head, json, size)
+    block.add(head, record, size)
     if (this.#blocks.length > 1 || block.bytes >= this.#blockBytes) this.#full.resolve()
     if (!this.#isWriting) void this.#writeAll()
     return block.done.promise
@@ -238,6 +245,7 @@ class PartitionWriter {
   }
 
   async #write(block: Block): Promise<void> {
+    this.#lastBytes = block.bytes
     try {
       await this.#appendOrWait(block.lines)
       this.#settled(block.bytes)

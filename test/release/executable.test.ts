@@ -71,6 +71,14 @@ describe.skipIf(missing !== undefined)('the single executable, without Node on P
     expect(await output('log', 'orders/1', '--store', store)).toContain('why')
   })
 
+  test('puts more records than are put without a thread: it can start none', async () => {
+    await output('inbox', 'create', 'orders', '-q')
+    const lines = join(folder, 'orders.ndjson')
+    const filler = 'x'.repeat(1_000)
+    writeFileSync(lines, Array.from({ length: 12_000 }, (_, id) => `{"id":${id},"x":"${filler}"}\n`).join(''))
+    expect(await output('inbox', 'put', 'orders', lines, '-q')).toContain('12000 records put')
+  })
+
   test('runs a program as the worker of an event', async () => {
     await output('init', 'exec/1', '--fork', 'A', '-q')
     const worker = join(folder, 'worker.sh')

@@ -56,7 +56,7 @@ function allOrNone(parts: readonly Part[], fields: RecordFields, givenId: string
   const bad: BadRecord[] = []
   for (const [index, { json, line }] of parts.entries()) {
     try {
-      records.push(inOneLine(recordIn(json, fields, givenId)))
+      records.push(inOneLine(recordIn({ json }, fields, givenId)))
     } catch (error) {
       if (!(error instanceof InvalidValue)) throw error
       bad.push({ index, ...(line !== undefined && { line }), message: error.message })

@@ -8,12 +8,11 @@ import {
   type LogLines,
   type LogPosition,
 } from '../block-log.ts'
-import { ContainerMissing } from '../errors.ts'
-import { CommitFault, type Connection } from './connection.ts'
+import type { Appends } from './appends.ts'
+import type { Connection } from './connection.ts'
 import type { SqliteFile } from './file.ts'
 import { bodyOf } from './schema.ts'
 
-const INSERT = 'INSERT INTO blocks (log, lines) VALUES (?, ?)'
 /** With a part of a block first if the position is inside one. */
 const SELECT = 'SELECT id, lines FROM blocks WHERE log = ? AND id >= ? ORDER BY id LIMIT ?'
 const SIZES = 'SELECT id, length(lines) FROM blocks WHERE log = ? AND id >= ? ORDER BY id LIMIT ?'
@@ -31,24 +30,18 @@ const LOOK_AHEAD = 256
 export class SqliteBlockLog implements BlockLog {
   readonly #file: SqliteFile
   readonly #name: string
+  readonly #appends: () => Promise<Appends>
 
-  constructor(file: SqliteFile, name: string) {
+  constructor(file: SqliteFile, name: string, appends: () => Promise<Appends>) {
     checkLogName(name)
     this.#file = file
     this.#name = name
+    this.#appends = appends
   }
 
   async append(block: Uint8Array, signal?: AbortSignal): Promise<AppendOutcome> {
     checkBlock(block)
-    try {
-      const id = await this.#file.write(connection => connection.run(INSERT, this.#name, block), { signal })
-      // Creating it would hide that what holds the log is gone.
-      if (id === undefined) throw new ContainerMissing('there is no store: the file does not exist')
-      return { kind: 'appended' }
-    } catch (error) {
-      if (error instanceof CommitFault) return { kind: 'unknown', cause: error.cause }
-      throw error
-    }
+    return (await this.#appends()).append(this.#name, block, signal)
   }
 
   async read(from: LogPosition, maxBytes: number, signal?: AbortSignal): Promise<LogLines> {

@@ -34,6 +34,7 @@ import type {
   StreamSnapshot,
   StreamStore,
 } from '../store.ts'
+import type { Appends } from './appends.ts'
 import { SqliteBlockLog } from './block-log.ts'
 import { changeStream } from './change.ts'
 import { CommitFault, type Connection } from './connection.ts'
@@ -60,6 +61,8 @@ import {
 export interface SqliteStoreOptions extends Partial<SqliteFileOptions> {
   /** Epoch ms. Default `Date.now`. */
   readonly clock?: () => number
+  /** Overrides the number of appended bytes after which a thread appends. For tests. */
+  readonly threadFromBytes?: number
 }
 
 /**
@@ -75,13 +78,19 @@ class SqliteStore implements StreamStore {
   readonly nowMs: () => number
   readonly #file: SqliteFile
   readonly #random: () => number
+  #threadFromBytes: number | undefined
+  #appends: Promise<Appends> | undefined
 
-  constructor(path: string, { clock = Date.now, random = Math.random, ...options }: SqliteStoreOptions) {
+  constructor(
+    path: string,
+    { clock = Date.now, random = Math.random, threadFromBytes, ...options }: SqliteStoreOptions,
+  ) {
     // Absolute, because run files name the store, and a later process may run in another folder.
     this.address = `sqlite:${resolve(path)}`
     this.nowMs = clock
     this.#random = random
     this.#file = new SqliteFile(path, { random, ...options })
+    this.#threadFromBytes = threadFromBytes
   }
 
   async *list(query: ListQuery): AsyncIterable<readonly StreamRow[]> {
@@ -199,7 +208,12 @@ class SqliteStore implements StreamStore {
   }
 
   log(name: string): BlockLog {
-    return new SqliteBlockLog(this.#file, name)
+    return new SqliteBlockLog(this.#file, name, () => (this.#appends ??= this.#openAppends()))
+  }
+
+  async #openAppends(): Promise<Appends> {
+    const { Appends } = await import('./appends.ts')
+    return new Appends(this.#file, this.address.slice('sqlite:'.length), this.#threadFromBytes)
   }
 
   async inspect(options: InspectOptions = {}): Promise<SqliteFacts> {
@@ -208,6 +222,8 @@ class SqliteStore implements StreamStore {
   }
 
   async close(): Promise<void> {
+    this.#threadFromBytes = Number.POSITIVE_INFINITY
+    await (await this.#appends)?.close()
     this.#file.close()
   }
 

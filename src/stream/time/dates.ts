@@ -36,6 +36,14 @@ const YEAR_LAST = new RegExp(String.raw`^(\d{1,2})([/.-])(\d{1,2})\2(\d{4})${CLO
  * @throws RangeError for what is not a time
  */
 export function isoTime(ms: number): string {
+  if (ms !== written.ms) written = { ms, text: isoTimeOf(ms) }
+  return written.text
+}
+
+/** Cached: what is done together is often written with one time. */
+let written = { ms: Number.NaN, text: '' }
+
+function isoTimeOf(ms: number): string {
   const time = Math.trunc(ms)
   if (time < writtenDay.ms || time >= writtenDay.ms + DAY) writtenDay = writtenDayOf(time)
   const { text } = writtenDay

@@ -38,7 +38,7 @@ describe('a JSON pointer', () => {
 
 describe('a record', () => {
   it('has its id, key and number from its data, and is kept in one line', () => {
-    const record = recordIn('{"id":"o-1","customer":{"no":7},"n":3}', FIELDS)
+    const record = recordIn({ json: '{"id":"o-1","customer":{"no":7},"n":3}' }, FIELDS)
     const line = recordLine(record, AT_MS)
     expect(line).toBe(
       '{"id":"o-1","key":"7","seq":3,"at":"2026-07-01T12:00:00.000Z","data":{"id":"o-1","customer":{"no":7},"n":3}}\n',
@@ -54,7 +54,7 @@ describe('a record', () => {
   })
 
   it('has its id as its key if the data has no other, and a time before which it must not be drained', () => {
-    const line = recordLine(recordIn('{"id":1}', FIELDS), AT_MS, AT_MS + 15_000)
+    const line = recordLine(recordIn({ json: '{"id":1}' }, FIELDS), AT_MS, AT_MS + 15_000)
     expect(parseRecord(line)).toMatchObject({ id: '1', key: '1', notBefore: '2026-07-01T12:00:15.000Z' })
   })
 
@@ -77,7 +77,7 @@ describe('a record', () => {
     ['{"id":"a","n":"1"}', '/n'],
     [`{"id":"a","x":"${'x'.repeat(MAX_RECORD_BYTES)}"}`, `the limit is ${MAX_RECORD_BYTES}`],
   ])('%.40s is refused with the reason', (json, why) => {
-    expect(() => recordIn(json, FIELDS)).toThrow(why)
+    expect(() => recordIn({ json }, FIELDS)).toThrow(why)
   })
 
   it.each(['', 'x', '[]', '{"id":"a"}', '{"id":"a","data":1}', '{"at":"x","data":1}'])(
