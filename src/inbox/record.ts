@@ -10,7 +10,9 @@ export interface NewRecord {
   readonly key?: string | undefined
   /** The data as JSON text, in one line. */
   readonly json: string
-  /** The same in UTF-8, where it is at hand. */
+  /** Its size in UTF-8, bytes, where it is known. */
+  readonly bytes?: number | undefined
+  /** The data in UTF-8, where they are at hand. */
   readonly utf8?: Uint8Array | undefined
   /** Its place within its key, from 1. */
   readonly seq?: number | undefined
@@ -68,11 +70,6 @@ export function valueAt(data: unknown, pointer: Pointer): unknown {
   return value
 }
 
-/** Of the data. */
-export function sizeOf({ json, utf8 }: Pick<NewRecord, 'json' | 'utf8'>): number {
-  return utf8?.length ?? Buffer.byteLength(json)
-}
-
 /**
  * The record in one line of JSON. Whole numbers are taken as ids and keys too.
  * @param givenId the id, if it is known otherwise
@@ -83,7 +80,7 @@ export function recordIn(
   fields: RecordFields,
   givenId?: string,
 ): NewRecord {
-  const bytes = sizeOf({ json, utf8 })
+  const bytes = utf8?.length ?? Buffer.byteLength(json)
   if (bytes > MAX_RECORD_BYTES)
     throw new InvalidValue(`the record has ${bytes} bytes; the limit is ${MAX_RECORD_BYTES}`)
   const data = parsed(json)
@@ -94,6 +91,7 @@ export function recordIn(
     id: recordId(found(fields.id), fields.id, givenId),
     key: fields.key && key !== undefined ? idText(key, fields.key) : undefined,
     json,
+    bytes,
     utf8,
     seq: fields.seq && seq !== undefined ? seqNumber(seq, fields.seq) : undefined,
   }
@@ -130,6 +128,7 @@ export function recordOf(
     ...(key !== undefined && { key: idText(key, `${field}.key`) }),
     ...(seq !== undefined && { seq: seqNumber(seq, `${field}.seq`) }),
     json,
+    bytes,
   }
 }
 

@@ -3,7 +3,7 @@ import type { StreamStore } from '../store/store.ts'
 import { LeasectlError } from '../stream/errors.ts'
 import { machineTiming, type Timing } from '../util/clock.ts'
 import { type Inbox, partitionLog, partitionOf } from './inbox.ts'
-import { type NewRecord, RECORD_END, recordHead, sizeOf } from './record.ts'
+import { type NewRecord, RECORD_END, recordHead } from './record.ts'
 
 export interface InboxWriterOptions {
   /** How long a record waits for others to share its block, ms. Default 5. */
@@ -95,7 +95,7 @@ export class InboxWriter implements RecordWriter<void> {
     const head = recordHead(record, nowMs, notBeforeMs === undefined ? undefined : nowMs + notBeforeMs)
     const number = partitionOf(record.key ?? record.id, this.#inbox)
     const partition = this.#partitions.get(number) ?? this.#open(number)
-    const size = Buffer.byteLength(head) + sizeOf(record) + RECORD_END.length
+    const size = Buffer.byteLength(head) + (record.bytes ?? Buffer.byteLength(record.json)) + RECORD_END.length
     this.#bytes += size
     return partition.add(head, record, size)
   }
@@ -121,12 +121,15 @@ const FIRST_BYTES = 16 * 1024
 /** Lines that are appended together. Each is encoded once, into the bytes that the store takes. */
 class Block {
   readonly done = Promise.withResolvers<void>()
+  /** When its first line came, on the monotonic clock. */
+  readonly sinceMs: number
   readonly #mostBytes: number
   #buffer: Buffer
   #bytes = 0
 
   /** @param size of its first line, or of the whole block if that can be foreseen, bytes */
-  constructor(size: number, mostBytes: number) {
+  constructor(size: number, mostBytes: number, sinceMs: number) {
+    this.sinceMs = sinceMs
     this.#mostBytes = mostBytes
     this.#buffer = Buffer.allocUnsafe(Math.max(size, Math.min(FIRST_BYTES, mostBytes)))
   }
@@ -172,9 +175,16 @@ class Linger {
     this.#signal = signal ?? new AbortController().signal
   }
 
-  /** The end of the present wait, or of one that begins now; `undefined` if there is none. */
-  wait(): Promise<void> | undefined {
-    if (this.#ms === 0) return undefined
+  get nowMs(): number {
+    return this.#timing.monotonicMs()
+  }
+
+  /**
+   * The end of the present wait, or of one that begins now; `undefined` for what has waited long enough, as behind an append.
+   * @param sinceMs of the first record
+   */
+  wait(sinceMs: number): Promise<void> | undefined {
+    if (this.nowMs - sinceMs >= this.#ms) return undefined
     this.#present ??= this.#timing.pause(this.#ms, this.#signal).then(() => {
       this.#present = undefined
     })
@@ -216,7 +226,7 @@ class PartitionWriter {
   add(head: string, record: NewRecord, size: number): Promise<void> {
     let block = this.#blocks.at(-1)
     if (block === undefined || block.bytes + size > this.#blockBytes) {
-      block = new Block(Math.max(size, this.#lastBytes), this.#blockBytes)
+      block = new Block(Math.max(size, this.#lastBytes), this.#blockBytes, this.#linger.nowMs)
       this.#blocks.push(block)
     }
     block.add(head, record, size)
@@ -237,10 +247,11 @@ class PartitionWriter {
 
   /** Waits for more records, unless there is a whole block. */
   async #gather(): Promise<void> {
-    if (this.#blocks.length > 1) return
+    const [block] = this.#blocks
+    if (block === undefined || this.#blocks.length > 1) return
     this.#full = Promise.withResolvers()
-    if ((this.#blocks[0]?.bytes ?? 0) >= this.#blockBytes) return
-    const lingered = this.#linger.wait()
+    if (block.bytes >= this.#blockBytes) return
+    const lingered = this.#linger.wait(block.sinceMs)
     if (lingered !== undefined) await Promise.race([lingered, this.#full.promise])
   }
 

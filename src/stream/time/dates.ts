@@ -36,20 +36,12 @@ const YEAR_LAST = new RegExp(String.raw`^(\d{1,2})([/.-])(\d{1,2})\2(\d{4})${CLO
  * @throws RangeError for what is not a time
  */
 export function isoTime(ms: number): string {
-  if (ms !== written.ms) written = { ms, text: isoTimeOf(ms) }
-  return written.text
-}
-
-/** Cached: what is done together is often written with one time. */
-let written = { ms: Number.NaN, text: '' }
-
-function isoTimeOf(ms: number): string {
   const time = Math.trunc(ms)
-  if (time < writtenDay.ms || time >= writtenDay.ms + DAY) writtenDay = writtenDayOf(time)
-  const { text } = writtenDay
+  const day = Math.floor(time / DAY)
+  const text = writtenDays.get(day) ?? writeDay(day)
   // Not a number, or a year that has not four digits.
-  if (text.length !== 'yyyy-mm-ddT'.length || Number.isNaN(time)) return new Date(ms).toISOString()
-  const rest = time - writtenDay.ms
+  if (text.length !== 'yyyy-mm-ddT'.length) return new Date(ms).toISOString()
+  const rest = time - day * DAY
   const seconds = Math.floor(rest / 1_000)
   const minutes = Math.floor(seconds / 60)
   const hours = Math.floor(minutes / 60)
@@ -60,13 +52,16 @@ function isoTimeOf(ms: number): string {
 
 const PAIRS = Array.from({ length: 100 }, (_, number) => String(number).padStart(2, '0'))
 
-/** Cached: most times of a document, or of a listing, are of one day. */
-let writtenDay = { ms: Number.NEGATIVE_INFINITY, text: '' }
+/** Cached: most times of a document, or of a listing, are of a few days. */
+const writtenDays = new Map<number, string>()
+const MOST_DAYS = 100
 
-function writtenDayOf(time: number) {
-  const ms = Math.floor(time / DAY) * DAY
-  const text = new Date(ms).toISOString()
-  return { ms, text: text.slice(0, text.indexOf('T') + 1) }
+function writeDay(day: number): string {
+  const text = new Date(day * DAY).toISOString()
+  if (writtenDays.size >= MOST_DAYS) writtenDays.clear()
+  const start = text.slice(0, text.indexOf('T') + 1)
+  writtenDays.set(day, start)
+  return start
 }
 
 /**

@@ -94,6 +94,42 @@ describe('putting records', () => {
     expect(await idsIn(base, inbox, 0)).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g'])
   })
 
+  it.each([
+    [4, 1],
+    [5, 0],
+  ])('a record that has waited %d of 5 ms behind an append waits for others %d times more', async (waitedMs, more) => {
+    const base = openMemoryStore()
+    const inbox = await inboxOf(base, 1)
+    const appending = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const begun = Promise.withResolvers<void>()
+    let appends = 0
+    const log = (name: string): BlockLog => {
+      const real = base.log(name)
+      const append = async (block: Uint8Array) => {
+        begun.resolve()
+        await appending[appends++]?.promise
+        return real.append(block)
+      }
+      return Object.assign(Object.create(real) as BlockLog, { append })
+    }
+    const store = Object.assign(Object.create(base) as StreamStore, { log, nowMs: base.nowMs })
+    let [nowMs, pauses] = [0, 0]
+    const pause = async () => {
+      pauses += 1
+    }
+    const timing = { ...machineTiming, monotonicMs: () => nowMs, pause }
+    const writer = new InboxWriter(store, inbox, { lingerMs: 5, timing })
+    const first = writer.put(record('a'))
+    await begun.promise
+    const second = writer.put(record('b'))
+    expect(pauses).toBe(1)
+    nowMs = waitedMs
+    for (const { resolve } of appending) resolve()
+    await Promise.all([first, second])
+    expect(pauses).toBe(1 + more)
+    expect(await idsIn(base, inbox, 0)).toEqual(['a', 'b'])
+  })
+
   it('keeps every byte of records of all lengths and scripts in blocks that grow', async () => {
     const store = openMemoryStore()
     const inbox = await inboxOf(store, 1)

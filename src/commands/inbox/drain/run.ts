@@ -14,6 +14,7 @@ import {
   inStrictOrder,
 } from '../../../inbox/drain/work.ts'
 import type { Inbox } from '../../../inbox/inbox.ts'
+import { keepNoDocuments } from '../../../ops/transact/commit.ts'
 import type { StreamStore } from '../../../store/store.ts'
 import { InvalidValue } from '../../../stream/errors.ts'
 import { reasonOf } from '../../../stream/text.ts'
@@ -113,6 +114,7 @@ function workOf(
   const { by = runtime.actor, reason, write, leaseWait = LEASE_WAIT_MS } = options
   const why = reason === undefined ? undefined : reasonOf(reason)
   const purpose = `inbox drain ${options.inbox}`
+  if (spec.kind === 'create') keepNoDocuments(store)
   try {
     const how = { by, leaseWaitMs: leaseWait, purpose, ...defined({ why, write }), ...leaseReport(options, runtime) }
     return drainWork(store, spec, how)
