@@ -92,6 +92,7 @@ export class LinesPut {
         const waits = this.#putLine(line)
         if (waits !== undefined) await waits
       }
+      this.#advance()
       await this.#options.progressed()
     }
   }
@@ -162,6 +163,7 @@ export class LinesPut {
     }
   }
 
+  /** Goes on to the first line that is not done, and forgets those before it. */
   #advance(): void {
     let { lines, bytes, put, rejected } = this.#acknowledged
     for (let entry = this.#waiting[this.#at]; entry?.became !== undefined; entry = this.#waiting[this.#at]) {
