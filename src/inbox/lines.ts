@@ -11,6 +11,9 @@ export interface InputLine {
 
 const LINE_FEED = 0x0a
 
+/** Lines that are given together, at most: a chunk may be nothing but line feeds. */
+const MOST_LINES = 1_000
+
 /**
  * The lines of an input, those of a chunk together. Memory is bounded by the longest line that is taken: of a longer one
  * the rest is skipped.
@@ -42,12 +45,15 @@ export async function* linesIn(
     return found
   }
   for await (const chunk of source) {
-    const lines: InputLine[] = []
+    let lines: InputLine[] = []
     let at = 0
     for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, at)) {
       keep(chunk.subarray(at, end))
       lines.push(line(read + end + 1))
       at = end + 1
+      if (lines.length < MOST_LINES) continue
+      yield lines
+      lines = []
     }
     keep(chunk.subarray(at))
     read += chunk.length

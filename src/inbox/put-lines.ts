@@ -104,13 +104,19 @@ export class LinesPut {
     try {
       const record = this.#recordOf(line)
       if (record === undefined) entry.became = 'nothing'
-      else if (this.#writer.isFull) return this.#writer.room().then(() => this.#putRecord(record, entry))
+      else if (this.#writer.isFull) return this.#putOnceRoom(record, entry)
       else this.#putRecord(record, entry)
       return undefined
     } catch (error) {
       if (!(error instanceof InvalidValue)) throw error
       return this.#reject({ line, why: error.message }, entry)
     }
+  }
+
+  async #putOnceRoom(record: NewRecord, entry: WaitingLine): Promise<void> {
+    await this.#writer.room()
+    // It must not overtake those of its key that failed.
+    if (this.#fault === undefined) this.#putRecord(record, entry)
   }
 
   #putRecord(record: NewRecord, entry: WaitingLine): void {

@@ -207,7 +207,7 @@ class PartitionWriter {
   /** Ends the wait for more records. */
   #full = Promise.withResolvers<void>()
 
-  /** @param settled called with the bytes of a block before it is acknowledged, or fails */
+  /** @param settled called with the bytes of a block that is durable, or has failed */
   constructor(
     log: BlockLog,
     linger: Linger,
@@ -262,10 +262,10 @@ class PartitionWriter {
       this.#settled(block.bytes)
       block.done.resolve()
     } catch (error) {
-      for (const failed of [block, ...this.#blocks.splice(0)]) {
-        this.#settled(failed.bytes)
-        failed.done.reject(error)
-      }
+      const failed = [block, ...this.#blocks.splice(0)]
+      // Whoever waits for room has to know of the failure before there is some.
+      for (const { done } of failed) done.reject(error)
+      for (const { bytes } of failed) this.#settled(bytes)
     }
   }
 

@@ -48,25 +48,37 @@ export class AppendThread {
   /** `undefined` if the thread cannot do it, now or at all, and nothing was appended. */
   append(log: string, block: Uint8Array): Promise<AppendOutcome | undefined> | undefined {
     if (this.#state !== 'ready') return undefined
+    this.#lastId += 1
+    if (!this.#send({ id: this.#lastId, log, block })) return undefined
     const waiting: Waiting = Promise.withResolvers()
     if (this.#waiting.size === 0) this.#worker?.ref()
-    this.#lastId += 1
     this.#waiting.set(this.#lastId, waiting)
-    this.#worker?.postMessage({ id: this.#lastId, log, block } satisfies ThreadAppend)
     return waiting.promise
   }
 
   /** Waits for what is being appended, and ends the thread with its connection closed. */
   async close(): Promise<void> {
+    const wasReady = this.#state === 'ready'
+    this.#state = 'ended'
     if (this.#waiting.size > 0) {
       this.#idle ??= Promise.withResolvers()
       await this.#idle.promise
     }
     this.#worker?.ref()
-    if (this.#state === 'ready') this.#worker?.postMessage('close')
+    if (wasReady) this.#worker?.postMessage('close')
     else void this.#worker?.terminate()
-    this.#state = 'ended'
     await this.#ended
+  }
+
+  /** A copy is handed over: the caller may append the block again. `false` without the memory for it. */
+  #send(append: ThreadAppend): boolean {
+    try {
+      const block = new Uint8Array(append.block)
+      this.#worker?.postMessage({ ...append, block }, [block.buffer])
+      return true
+    } catch {
+      return false
+    }
   }
 
   #answered(message: ThreadMessage): void {
@@ -93,8 +105,8 @@ export class AppendThread {
 }
 
 function startWorker(path: string): Worker | undefined {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   try {
+    const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
     return new Worker(new URL(`./append-worker.${extension}`, import.meta.url), { workerData: path })
   } catch {
     return undefined

@@ -92,6 +92,24 @@ test('what a thread that ended had not answered is unknown; the next block is ap
   expect(await linesOf(store)).toMatch(/^(a\n)?b\n$/)
 })
 
+test('a block that cannot be handed over is appended without the thread, and closing ends', async () => {
+  const { store, worker } = await withThread(join(testFolder(), 's.db'))
+  vi.spyOn(worker, 'postMessage').mockImplementationOnce(() => {
+    throw new Error('out of memory')
+  })
+  expect(await store.log(NAME).append(bytes('a\n'))).toEqual({ kind: 'appended' })
+  expect(await store.log(NAME).append(bytes('b\n'))).toEqual({ kind: 'appended' })
+  expect(await linesOf(store)).toBe('a\nb\n')
+  await store.close()
+})
+
+test('a block stays that of the caller', async () => {
+  const { store } = await withThread(join(testFolder(), 's.db'))
+  const block = bytes('a\n')
+  await store.log(NAME).append(block)
+  expect(text(block)).toBe('a\n')
+})
+
 test('a deleted store is not made again', async () => {
   const path = join(testFolder(), 's.db')
   const { store } = await withThread(path)
