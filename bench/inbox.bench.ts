@@ -65,10 +65,9 @@ async function put(folder: string, program: string): Promise<Row[]> {
     const startMs = performance.now()
     await output(program, ['inbox', 'put', 'orders', lines, '--store', `sqlite:${file}`, '-q'])
     const tookMs = performance.now() - startMs
-    rounds.push({
-      ratio: bareInserts(file, join(folder, `bare-${at}.db`)) / tookMs,
-      perSecond: (RECORDS * 1_000) / tookMs,
-    })
+    const bare = join(folder, `bare-${at}.db`)
+    rounds.push({ ratio: bareInserts(file, bare) / tookMs, perSecond: (RECORDS * 1_000) / tookMs })
+    for (const path of [file, bare]) await rm(path)
   }
   rounds.sort((a, b) => a.ratio - b.ratio)
   return [

@@ -6,7 +6,7 @@ import { fasterInk } from './faster-ink.mjs'
 import { lazyBuiltins } from './lazy-builtins.mjs'
 
 /** Entry files of threads, beside the code that starts them. */
-export const THREADS = { 'chunks/append-worker': 'src/store/sqlite/append-worker.ts' }
+export const THREADS = { 'chunks/thread-main': 'src/store/sqlite/append/thread-main.ts' }
 /** Entry files of dist/: the library, the program and its threads. */
 export const ENTRIES = { index: 'src/index.ts', cli: 'src/commands/main.ts', ...THREADS }
 

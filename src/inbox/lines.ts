@@ -15,7 +15,7 @@ const LINE_FEED = 0x0a
 const MOST_LINES = 1_000
 
 /**
- * The lines of an input, those of a chunk together. Memory is bounded by the longest line that is taken: of a longer one
+ * The lines of an input, those of a chunk together, up to `MOST_LINES`. Memory is bounded by the longest line that is taken: of a longer one
  * the rest is skipped.
  * @param from number of lines and bytes before the source
  */

@@ -8,7 +8,7 @@ import {
   type LogLines,
   type LogPosition,
 } from '../block-log.ts'
-import type { Appends } from './appends.ts'
+import type { Appends } from './append/appends.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteFile } from './file.ts'
 import { bodyOf } from './schema.ts'

@@ -104,6 +104,10 @@ export class SqliteFile {
     }, options)
   }
 
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
   close(): void {
     this.#groups?.flush()
     this.#isClosed = true

@@ -34,7 +34,7 @@ import type {
   StreamSnapshot,
   StreamStore,
 } from '../store.ts'
-import type { Appends } from './appends.ts'
+import type { Appends } from './append/appends.ts'
 import { SqliteBlockLog } from './block-log.ts'
 import { changeStream } from './change.ts'
 import { CommitFault, type Connection } from './connection.ts'
@@ -78,7 +78,7 @@ class SqliteStore implements StreamStore {
   readonly nowMs: () => number
   readonly #file: SqliteFile
   readonly #random: () => number
-  #threadFromBytes: number | undefined
+  readonly #threadFromBytes: number | undefined
   #appends: Promise<Appends> | undefined
 
   constructor(
@@ -212,7 +212,7 @@ class SqliteStore implements StreamStore {
   }
 
   async #openAppends(): Promise<Appends> {
-    const { Appends } = await import('./appends.ts')
+    const { Appends } = await import('./append/appends.ts')
     return new Appends(this.#file, this.address.slice('sqlite:'.length), this.#threadFromBytes)
   }
 
@@ -222,9 +222,8 @@ class SqliteStore implements StreamStore {
   }
 
   async close(): Promise<void> {
-    this.#threadFromBytes = Number.POSITIVE_INFINITY
-    await (await this.#appends)?.close()
     this.#file.close()
+    await (await this.#appends)?.close()
   }
 
   #lease<T>(

@@ -33,6 +33,8 @@ export async function drainInbox(options: DrainCommandOptions, runtime: Runtime)
   const spec = await specOf(options, runtime)
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
+  // It never changes a stream again that it has created.
+  if (spec.kind === 'create') keepNoDocuments(store)
   const other =
     options.inboxStore === undefined
       ? undefined
@@ -114,7 +116,6 @@ function workOf(
   const { by = runtime.actor, reason, write, leaseWait = LEASE_WAIT_MS } = options
   const why = reason === undefined ? undefined : reasonOf(reason)
   const purpose = `inbox drain ${options.inbox}`
-  if (spec.kind === 'create') keepNoDocuments(store)
   try {
     const how = { by, leaseWaitMs: leaseWait, purpose, ...defined({ why, write }), ...leaseReport(options, runtime) }
     return drainWork(store, spec, how)

@@ -17,7 +17,7 @@ const WARM = '.leasectl/inbox/warm/0001'
 
 /** A store whose thread is ready to append. */
 async function withThread(path: string): Promise<{ store: StreamStore; worker: Worker }> {
-  const store = openSqliteStore(path, { threadFromBytes: 0 })
+  const store = openSqliteStore(path, { threadFromBytes: 1 })
   await store.createContainer()
   const started = new Promise<Worker>(resolve => {
     process.once('worker', worker => worker.once('message', () => resolve(worker)))
@@ -76,7 +76,7 @@ test('closing waits for what is being appended, and ends the thread', async () =
 })
 
 test('a store that is closed while its thread starts is closed', async () => {
-  const store = openSqliteStore(join(testFolder(), 's.db'), { threadFromBytes: 0 })
+  const store = openSqliteStore(join(testFolder(), 's.db'), { threadFromBytes: 1 })
   await store.createContainer()
   expect(await store.log(NAME).append(bytes('a\n'))).toEqual({ kind: 'appended' })
   await store.close()

@@ -1,33 +1,34 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import type { ThreadAnswer, ThreadAppend, ThreadMessage } from './append-thread.ts'
+import { SqliteFile } from '../file.ts'
 import { appendBlock } from './appends.ts'
-import { SqliteFile } from './file.ts'
+import type { ThreadAnswer, ThreadAppend, ThreadMessage } from './thread.ts'
 
-/** For the locks of other programs, ms. Later the caller waits for them, and can be aborted. */
+/** How long the thread waits for locks of other programs, ms. Then the caller does, where it can be aborted. */
 const LOCK_WAIT_MS = 1_000
 
-/** The thread of `AppendThread`: blocks that have come meanwhile share a commit. */
-class AppendWorker {
+/** What runs in an `AppendThread`. Blocks that have come meanwhile share a commit. */
+class ThreadMain {
   readonly #port: MessagePort
   readonly #file: SqliteFile
 
   constructor(port: MessagePort, path: string) {
     this.#port = port
     this.#file = new SqliteFile(path, { random: Math.random })
-    port.on('message', (first: ThreadAppend | 'close') => void this.#take(first))
+    // It is closed only when all blocks are answered, so that message comes alone.
+    port.on(
+      'message',
+      (message: ThreadAppend | 'close') => void (message === 'close' ? this.#close() : this.#take(message)),
+    )
     this.#say('ready')
   }
 
-  async #take(first: ThreadAppend | 'close'): Promise<void> {
-    const appends: ThreadAppend[] = []
-    for (let message: ThreadAppend | 'close' | undefined = first; message !== undefined; message = this.#next()) {
-      if (message === 'close') return this.#close()
-      appends.push(message)
-    }
+  async #take(first: ThreadAppend): Promise<void> {
+    const appends = [first]
+    for (let next = this.#next(); next !== undefined; next = this.#next()) appends.push(next)
     this.#say(await Promise.all(appends.map(append => this.#append(append))))
   }
 
-  #next(): ThreadAppend | 'close' | undefined {
+  #next(): ThreadAppend | undefined {
     return receiveMessageOnPort(this.#port)?.message
   }
 
@@ -39,12 +40,11 @@ class AppendWorker {
       // The caller tries it over its own connection, which throws the error.
       return { id, outcome: { kind: 'failed' } }
     } finally {
-      // Gives its memory back at once: next to no other objects are made here, so the collector hardly ever runs.
-      if (block.buffer instanceof ArrayBuffer) block.buffer.transfer(0)
+      // Frees its memory: so little else is allocated here that the collector hardly ever runs.
+      block.buffer.transfer(0)
     }
   }
 
-  /** Nothing is being appended any more. */
   #close(): void {
     this.#file.close()
     this.#port.close()
@@ -55,4 +55,4 @@ class AppendWorker {
   }
 }
 
-if (parentPort !== null) new AppendWorker(parentPort, workerData)
+if (parentPort !== null) new ThreadMain(parentPort, workerData)

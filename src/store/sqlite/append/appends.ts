@@ -1,10 +1,10 @@
-import type { AppendOutcome } from '../block-log.ts'
-import { ContainerMissing } from '../errors.ts'
-import { AppendThread } from './append-thread.ts'
-import { CommitFault } from './connection.ts'
-import type { SqliteCallOptions, SqliteFile } from './file.ts'
+import type { AppendOutcome } from '../../block-log.ts'
+import { ContainerMissing } from '../../errors.ts'
+import { CommitFault } from '../connection.ts'
+import type { SqliteCallOptions, SqliteFile } from '../file.ts'
+import { type AppendThread, startAppendThread } from './thread.ts'
 
-/** Appended bytes of a store before it starts a thread: fewer are there before the thread is. */
+/** Appended bytes after which a store starts a thread: fewer are appended sooner than it starts. */
 const THREAD_FROM_BYTES = 1024 * 1024
 
 const INSERT = 'INSERT INTO blocks (log, lines) VALUES (?, ?)'
@@ -15,7 +15,6 @@ export class Appends {
   readonly #path: string
   readonly #fromBytes: number
   #bytes = 0
-  #isClosed = false
   #thread: AppendThread | undefined
 
   constructor(file: SqliteFile, path: string, fromBytes = THREAD_FROM_BYTES) {
@@ -27,14 +26,15 @@ export class Appends {
   /** @throws the store's faults */
   async append(log: string, block: Uint8Array, signal: AbortSignal | undefined): Promise<AppendOutcome> {
     signal?.throwIfAborted()
+    const before = this.#bytes
     this.#bytes += block.length
-    if (this.#bytes >= this.#fromBytes && !this.#isClosed) this.#thread ??= new AppendThread(this.#path)
+    const isDue = before < this.#fromBytes && this.#bytes >= this.#fromBytes
+    if (isDue && !this.#file.isClosed) this.#thread = startAppendThread(this.#path)
     return (await this.#thread?.append(log, block)) ?? appendBlock(this.#file, log, block, { signal })
   }
 
-  /** Waits for what the thread appends. */
+  /** Waits for what the thread appends. The file is closed before. */
   async close(): Promise<void> {
-    this.#isClosed = true
     await this.#thread?.close()
   }
 }
