@@ -8,6 +8,7 @@ import { drain } from '../src/inbox/drain/drain.ts'
 import { drainWork } from '../src/inbox/drain/work.ts'
 import { createInbox, type Inbox } from '../src/inbox/inbox.ts'
 import { InboxWriter } from '../src/inbox/writer.ts'
+import { keepNoDocuments } from '../src/ops/transact/commit.ts'
 import { openSqliteStore } from '../src/store/sqlite/store.ts'
 import type { StreamStore } from '../src/store/store.ts'
 import type { Row } from './lib/bench.ts'
@@ -74,6 +75,8 @@ async function drained(file: string, records: number): Promise<{ readonly ms: nu
   const store = openSqliteStore(file)
   const inbox = await filled(store, records)
   const init = { op: 'init', root: { name: 'Order' }, forks: [], hold: false } as const
+  // As the command does.
+  keepNoDocuments(store)
   const work = drainWork(store, { kind: 'create', name: 'd/{/id}', init }, { by: BY })
   let [done, warmMb, mostMb] = [0, 0, 0]
   const observe = () => {

@@ -211,7 +211,7 @@ class DrainRun {
     // Dead letters that were retried may wait for it.
     if (held === undefined && this.#shards.leaseIdOf(number) !== undefined) return false
     if (held?.drain.isGoingOn) return false
-    if (held !== undefined) return held.drain.isCaughtUp || comparePositions(held.drain.written, end) >= 0
+    if (held !== undefined) return (await held.drain.catchUp()) || comparePositions(held.drain.written, end) >= 0
     const checkpoint = await this.#patiently(() => readCheckpoint(this.#store, this.#options.inbox, number))
     return checkpoint !== undefined && comparePositions(checkpoint, end) >= 0
   }

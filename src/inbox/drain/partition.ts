@@ -102,9 +102,11 @@ export class PartitionDrain {
     return this.#goingOn > 0
   }
 
-  /** All that was there when it was last read is done and written. */
-  get isCaughtUp(): boolean {
-    return this.#isCaughtUp && this.#window.isEmpty && comparePositions(this.written, this.#read) >= 0
+  /** Whether all that was there when it was last read is done and written. What is done is written now if it is all. */
+  async catchUp(): Promise<boolean> {
+    if (!this.#isCaughtUp || !this.#window.isEmpty) return false
+    await this.#write()
+    return comparePositions(this.written, this.#read) >= 0
   }
 
   /** The lease is lost: nothing more is begun or written. */
