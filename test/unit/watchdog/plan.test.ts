@@ -1,10 +1,9 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { EventStream } from '../../../src/stream/event-stream.ts'
 import { timeReaderFor } from '../../../src/stream/time/deadlines.ts'
 import { readDocument } from '../../../src/stream/xml/read.ts'
 import type { Gap } from '../../../src/watchdog/observation-gaps.ts'
 import { type InspectionRules, type Observations, planStream, type StreamPlan } from '../../../src/watchdog/plan.ts'
-import { pacesOf, processorS, tooSlow } from '../../security/hostile/pace.ts'
 import { documentText, type EventText } from '../../support/stream-builder.ts'
 import { HOUR, INTERVAL, MINUTE, START_MS } from './watch-world.ts'
 
@@ -375,23 +374,16 @@ describe('due events above and below each other', () => {
     expect(endsIn(twice(ROOT, parent, between, below))).toBe(2)
   })
 
-  it('take no longer each, the more of them there are', async () => {
-    const race = {
-      rounds: [
-        [500, 1_000],
-        [1_000, 4_000],
-      ],
-      fullSize: 10_000,
-      mayTakeS: 4,
-    }
-    const take = (size: number) => {
-      const stream = new Case(...overOneChain(size))
-      const start = process.cpuUsage()
-      expect(stream.ends(0, { apartMs: 0 })).toHaveLength(size)
-      return processorS(start)
-    }
-    take(500)
-    expect(tooSlow(await pacesOf([{ what: 'a plan', take }], race), race)).toEqual([])
+  it.each([1, 60])('are visited a fixed number of times each, however many they are: %i', count => {
+    const visits = [
+      vi.spyOn(EventStream.prototype, 'followingPositions'),
+      vi.spyOn(EventStream.prototype, 'successorPositions'),
+    ]
+    const events = overOneChain(count)
+    expect(new Case(...events).ends(0, { apartMs: 0 })).toHaveLength(count)
+    const visited = visits.reduce((sum, { mock }) => sum + mock.calls.length, 0)
+    expect(visited).toBeLessThanOrEqual(3 * events.length)
+    vi.restoreAllMocks()
   })
 
   it('are ended once, if each is below the other', () => {
