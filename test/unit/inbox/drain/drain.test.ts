@@ -83,6 +83,14 @@ describe('a drain', () => {
     expect(await once(store, inbox)).toEqual({ done: 0, duplicates: 0, dead: 0 })
   })
 
+  it('that runs once ends when all is done, whatever the interval of its checkpoints', async () => {
+    const store = openMemoryStore()
+    const inbox = await inboxOf(store)
+    await put(store, inbox, ids(10))
+    expect(await once(store, inbox, { checkpointIntervalMs: 3_600_000 })).toMatchObject({ done: 10 })
+    expect(await once(store, inbox)).toMatchObject({ done: 0 })
+  })
+
   it('takes a record that is there twice, or seen again without its checkpoint, as a duplicate', async () => {
     const store = openMemoryStore()
     const inbox = await inboxOf(store)
