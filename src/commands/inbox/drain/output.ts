@@ -125,7 +125,7 @@ function deadText({ id, stream, code, why }: DeadLetter): string {
 /** @param hadSome it drained partitions before */
 function partitionsText(held: readonly number[], count: number, hadSome: boolean): string {
   if (held.length === 0) return hadSome ? 'drains no partition for now' : 'no partition is free'
-  if (held.length === count) return `drains all ${counted(count, 'partition')}`
+  if (held.length === count) return count === 1 ? 'drains the only partition' : `drains all ${count} partitions`
   const shown = held.slice(0, 16).join(', ')
   return `drains ${held.length} of ${counted(count, 'partition')}: ${shown}${held.length > 16 ? ', …' : ''}`
 }
