@@ -26,7 +26,7 @@ import { createOrMigrate, mayWriteWith, schemaState } from './schema.ts'
  */
 const SETTINGS = `
   PRAGMA synchronous = FULL;
-  PRAGMA wal_autocheckpoint = 4000;
+  PRAGMA wal_autocheckpoint = 2000;
   PRAGMA journal_size_limit = ${64 * 1024 * 1024};
   PRAGMA cache_size = -16000;
 `

@@ -88,17 +88,17 @@ describe('a store in use', () => {
     await second.close()
   })
 
-  it('commits with synchronous FULL to a WAL', async () => {
+  it('commits with synchronous FULL to a WAL, in pages of 8 KiB', async () => {
     let settings: unknown[] = []
     const path = join(testFolder(), 'streams.db')
     const store = openSqliteStore(path, {
       onOpen: db => {
         const of = (name: string) => Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0]
-        settings = [of('synchronous'), of('journal_mode')]
+        settings = [of('synchronous'), of('journal_mode'), of('page_size')]
       },
     })
     await given(store, 'a')
-    expect(settings).toEqual([2, 'wal'])
+    expect(settings).toEqual([2, 'wal', 8192])
     await store.close()
   })
 
