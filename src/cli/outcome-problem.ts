@@ -131,6 +131,8 @@ function refusedProblem(
     stream,
     ...(refusal.event === '' ? {} : { event: refusal.event }),
     commandId,
+    // Whoever wanted it has failed it.
+    ...(refusal.code === 'no-attempts' && { applied: 'yes' as const }),
     ...(refusal.code === 'event-not-found' ? { hint: NO_SUCH_EVENT } : {}),
     facts: [
       ...(refusal.status === '' ? [] : [['status', refusal.status] as const]),

@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander'
 import { type Run, reads } from '../cli/command.ts'
-import { JOURNAL_OPERATIONS } from '../cli/journal-operations.ts'
 import { UsageError } from '../cli/problem.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { selectionFlags } from '../cli/selection/flags.ts'
 import { choices, inFlag, lineCount, nonEmpty, pointInTime, repeatable, streamNames, withWords } from '../cli/values.ts'
 import { globOf } from '../ops/glob.ts'
+import { JOURNAL_OPERATIONS } from '../stream/journal/operations.ts'
 import type { LogCommandOptions } from './log/options.ts'
 
 /** Those of the journal, and those of the audit log. */

@@ -5,6 +5,7 @@ import { thisHost } from '../ops/transact/transact.ts'
 import { checkFolderName } from '../store/names.ts'
 import type { StreamStore } from '../store/store.ts'
 import { LeasectlError } from '../stream/errors.ts'
+import { JOURNAL_OPERATIONS } from '../stream/journal/operations.ts'
 import {
   callback,
   flag,
@@ -148,7 +149,7 @@ const readOptions = objectOf<SubscriptionOptions>({
   as: required(name),
   match: globs,
   notMatch: globs,
-  ops: listOf(requiredText),
+  ops: listOf(word(JOURNAL_OPERATIONS)),
   eventNames: listOf(requiredText),
   doneOnly: flag,
   from: startPoint,
@@ -228,7 +229,7 @@ function listIn(given: string | readonly string[] = []): readonly string[] {
 }
 
 function fromMsOf(from: SubscriptionOptions['from']): number | undefined {
-  if (from instanceof Date) return from.getTime()
+  if (from instanceof Date) return Math.max(0, from.getTime())
   return from === 'start' ? 0 : undefined
 }
 

@@ -43,7 +43,11 @@ export function plainText(name: string, field: string, value: unknown): string {
 
 /** The fault of a system document that says what no leasectl wrote. */
 export function damaged(name: string, what: string): BadDocument {
-  const hint = 'show and rm reach streams only: restore it from a copy of the store, or delete it there.'
+  const [, subscription] = /^\.leasectl\/subscriptions\/([^/]+)\//.exec(name) ?? []
+  const hint =
+    subscription === undefined
+      ? 'show and rm reach streams only: restore it from a copy of the store, or delete it there.'
+      : `Restore it from a copy of the store, or begin anew: subscription rm ${subscription} removes it with its position.`
   return new BadDocument(`the document is damaged: ${what}`, undefined, hint, name)
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { ShardOptions } from '../ops/shards/shards.ts'
+import { checkShards, type ShardOptions } from '../ops/shards/shards.ts'
 import type { StreamStore } from '../store/store.ts'
 import { machineTiming, type Timing } from '../util/clock.ts'
 import { messageOf } from '../util/errors.ts'
@@ -53,6 +53,8 @@ export async function runSubscription(
   signal: AbortSignal,
 ): Promise<Subscription> {
   const { spec, by, observer = {}, timing = machineTiming, newId = randomUUID, partition, leaseS } = options
+  // Before it is created, and its options are those of all that follow.
+  checkShards({ count: spec.shards, part: partition })
   const subscription = await openSubscription(store, spec, options.fromMs, by, signal)
   const { fromMs, createdMs } = subscription
   const { name } = spec

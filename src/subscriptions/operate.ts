@@ -12,6 +12,7 @@ import { MAX_POSITION_BYTES } from './positions.ts'
 import { readShard } from './read.ts'
 import {
   applyRequests,
+  MOST_REQUESTS,
   type NumberedRequest,
   parseRequests,
   requestsText,
@@ -70,12 +71,13 @@ export async function requestOf(
   const { signal } = options
   const subscription = await readSubscription(store, name, signal)
   if (subscription === undefined) return { kind: 'missing' }
-  const halted = wanted.kind === 'reset' ? undefined : await haltedStream(store, subscription, wanted.stream, signal)
-  if (wanted.kind !== 'reset' && halted === undefined) return { kind: 'not-halted' }
+  const halted = 'stream' in wanted ? await haltedStream(store, subscription, wanted.stream, signal) : undefined
+  if ('stream' in wanted && halted === undefined) return { kind: 'not-halted' }
   const request = await completed(store, wanted, halted, signal)
   if (request.kind === 'skip' && halted !== undefined && request.toVersion <= halted.version) {
     return { kind: 'handled', version: halted.version }
   }
+  await untilRoom(store, subscription, options)
   const numbered = await write(store, name, request, options)
   if (numbered === undefined) return { kind: 'unknown' }
   const shards = await unapplied(store, subscription, numbered, options)
@@ -135,6 +137,23 @@ async function write(
   return outcome === 'written' || outcome === 'left' ? numbered : undefined
 }
 
+/** The last requests are kept: waits until the one that would be dropped is applied. */
+async function untilRoom(store: StreamStore, subscription: Subscription, options: OperateOptions): Promise<void> {
+  const requests = await readRequests(store, subscription.spec.name, options.signal)
+  const dropped = requests.at(-MOST_REQUESTS)
+  if (dropped !== undefined)
+    await unapplied(store, subscription, dropped, { ...options, waitMs: Number.POSITIVE_INFINITY })
+}
+
+async function readRequests(
+  store: StreamStore,
+  name: string,
+  signal: AbortSignal | undefined,
+): Promise<readonly NumberedRequest[]> {
+  const document = requestsDocument(name)
+  return parseRequests(document, await readSystemDocument(store, document, signal, MAX_POSITION_BYTES))
+}
+
 /** The shards that have not applied the request when the time is over. */
 async function unapplied(
   store: StreamStore,
@@ -144,7 +163,7 @@ async function unapplied(
 ): Promise<readonly number[]> {
   const { shards: count } = subscription.spec
   const all = Array.from({ length: count }, (_, shard) => shard)
-  let left = request.kind === 'reset' ? all : [shardOf(request.stream, count)]
+  let left = 'stream' in request ? [shardOf(request.stream, count)] : all
   const endMs = performance.now() + waitMs
   for (;;) {
     const open: number[] = []
@@ -169,11 +188,7 @@ async function isApplied(
   if (isLeased) return false
   const { spec, fromMs } = subscription
   const name = shardDocument(spec, shard)
-  const requestsName = requestsDocument(spec.name)
-  const requests = parseRequests(
-    requestsName,
-    await readSystemDocument(store, requestsName, signal, MAX_POSITION_BYTES),
-  )
+  const requests = await readRequests(store, spec.name, signal)
   const outcome = await changeSystemDocument(
     store,
     name,

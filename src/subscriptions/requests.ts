@@ -11,6 +11,8 @@ import type { HeldShard } from './shard.ts'
 export type SubscriptionRequest =
   /** A halted stream is tried at once. */
   | { readonly kind: 'retry'; readonly stream: string }
+  /** All parked streams are tried at once. */
+  | { readonly kind: 'retry-all' }
   /** A halted stream goes on after this version. */
   | { readonly kind: 'skip'; readonly stream: string; readonly toVersion: number }
   /** Everything from this time on is handed over again, epoch ms; 0 for all. */
@@ -26,7 +28,7 @@ export interface NumberedRequest {
 
 const KIND = 'SubscriptionRequests'
 /** The last requests that are kept, for shards that nobody has held since. */
-const MOST_REQUESTS = 200
+export const MOST_REQUESTS = 200
 
 export function parseRequests(name: string, text: string | undefined): readonly NumberedRequest[] {
   if (text === undefined) return []
@@ -62,6 +64,7 @@ export function applyRequests(
   const fresh = requests.filter(({ number }) => number > position.applied)
   for (const { number, request } of fresh) {
     if (request.kind === 'reset') position.reset(request.fromMs)
+    else if (request.kind === 'retry-all') position.releaseParked()
     else if (shardOf(request.stream, count) === shard) {
       position.release(request.stream, request.kind === 'skip' ? request.toVersion : undefined)
     }
@@ -97,6 +100,8 @@ export function requestText(request: SubscriptionRequest): string {
   switch (request.kind) {
     case 'retry':
       return `retry ${request.stream}`
+    case 'retry-all':
+      return 'retry all parked streams'
     case 'skip':
       return `skip ${request.stream} up to version ${request.toVersion}`
     case 'reset':
@@ -110,6 +115,8 @@ function requestOf(name: string, { kind, stream, toVersion, fromMs }: Record<str
   switch (kind) {
     case 'retry':
       return { kind, stream: plainText(name, 'stream', stream) }
+    case 'retry-all':
+      return { kind }
     case 'skip':
       return { kind, stream: plainText(name, 'stream', stream), toVersion: wholeNumber(name, 'toVersion', toVersion) }
     case 'reset':

@@ -79,7 +79,7 @@ export async function* readAhead<Item, Result>(
 }
 
 /** Maximum delay of a timer, ms. */
-const MAX_TIMER_MS = 2 ** 31 - 1
+export const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** Waits; rejects with the signal's reason once it aborts. A wait of 0 ms still yields to other work. */
 export async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {

@@ -204,13 +204,18 @@ export class Finder {
     const { document: written } = viewOf(stored, nowMs)
     const { born, version } = written
     const { document } = settledDocument(written, { nowMs, versionFloor, lastModifiedMs, born })
-    return { candidate: { name, etag, born, version }, ...this.#claimableIn(document) }
+    return { candidate: { name, etag, born, version }, ...this.#claimableIn(document, written) }
   }
 
-  #claimableIn(document: StreamDocument): ClaimableEvents {
+  #claimableIn(document: StreamDocument, written?: StreamDocument): ClaimableEvents {
     const nowMs = this.#store.nowMs()
     const { read } = timeReaderFor(document, { nowMs })
-    return this.#matcher.claimableIn(new EventStream(document.events), nowMs, read)
+    return this.#matcher.claimableIn(
+      new EventStream(document.events),
+      nowMs,
+      read,
+      written && new EventStream(written.events),
+    )
   }
 }
 

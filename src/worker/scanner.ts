@@ -194,8 +194,11 @@ export class EventMatcher {
     return gated.some(item => item.startsWith('+') || this.#isListed(item)) ? wakeMs : Number.POSITIVE_INFINITY
   }
 
-  /** @param read for the times of the document */
-  claimableIn(stream: EventStream, nowMs: number, read: TimeReader): ClaimableEvents {
+  /**
+   * @param read for the times of the document
+   * @param written the stream before it was settled
+   */
+  claimableIn(stream: EventStream, nowMs: number, read: TimeReader, written?: EventStream): ClaimableEvents {
     const open = openEvents(stream)
     const claimable: ClaimableEvent[] = []
     let againMs = Number.POSITIVE_INFINITY
@@ -205,7 +208,8 @@ export class EventMatcher {
       else againMs = Math.min(againMs, sinceMs + this.#deferMs)
     }
     for (const event of openWork(stream, open).ready)
-      if (this.#isWanted(event)) take({ event: event.id }, openedMs(event, read))
+      if (this.#isWanted(event))
+        take({ event: event.id }, this.#deferMs > 0 ? readyMs(stream, event, written, read) : undefined)
     for (const event of open) {
       const isWanted = this.#isWanted(event)
       const opensMs = isGated(event) && !stream.held ? opensAtMs(stream, event, read) : undefined
@@ -286,4 +290,18 @@ class Sample<Item> {
     }
     return this.#items
   }
+}
+
+/** Since when an event is ready, epoch ms. The settling opens a gate at the time of the settling: it was open before. */
+function readyMs(
+  stream: EventStream,
+  event: StreamEvent,
+  written: EventStream | undefined,
+  read: TimeReader,
+): number | undefined {
+  const before = written?.at(written.positionOf(event.id))
+  if (written !== undefined && before !== undefined && isGated(before)) return opensAtMs(written, before, read)
+  // A release changes its time, and nothing of a suspended stream was ready.
+  const times = [openedMs(event, read), read(event.timestamp), read(stream.root?.lc.resumed ?? '')]
+  return Math.max(...times.map(ms => ms ?? Number.NEGATIVE_INFINITY))
 }

@@ -143,7 +143,14 @@ async function runWork(work: Work, job: Job): Promise<WorkResult> {
 }
 
 /** Refusals for which the claim is intact, but the event can never end with this result. */
-const IMPOSSIBLE: readonly string[] = ['stream-full', 'unlinkable-id', 'open-successors', 'already-advanced']
+const IMPOSSIBLE: readonly string[] = [
+  'stream-full',
+  'unlinkable-id',
+  'open-successors',
+  'already-advanced',
+  'bad-gate',
+  'bad-undo',
+]
 
 type Reported = Extract<WorkOutcome, { readonly kind: 'reported' | 'unreported' }>
 type WithoutJob<Outcome> = Outcome extends unknown ? Omit<Outcome, 'job'> : never

@@ -14,7 +14,7 @@ const env = () => ({ LEASECTL_STORE: `sqlite:${join(user.home, 'a.db')}`, TMPDIR
 function subscribe(script: string, flags: readonly string[] = []): Running {
   writeFileSync(join(user.home, 'handle'), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
   const words = ['subscribe', '--as', 'b', '--from', 'start', '--interval', '100ms', '--tries', '1', ...flags]
-  return user.start([...words, '--', './handle'], env())
+  return user.start([...words, '--', join(user.home, 'handle')], env())
 }
 
 async function init(stream: string): Promise<void> {
@@ -42,7 +42,9 @@ test('a handler that hangs and ignores SIGTERM is killed after its time, and its
   const running = subscribe('trap "" TERM\nwhile :; do sleep 1; done', ['--timeout', '500ms', '--grace', '500ms'])
   await running.until('stderr', /^parked .*it ran longer than/m)
   expect(await parked()).toMatch(/orders\/1 +parked .*it ran longer than/)
-  await expect.poll(() => user.processesWith('./handle'), { timeout: 30_000 }).toEqual([running.process.pid])
+  await expect
+    .poll(() => user.processesWith(join(user.home, 'handle')), { timeout: 30_000 })
+    .toEqual([running.process.pid])
   running.process.kill('SIGTERM')
   expect(await running.ended).toMatchObject({ code: 0 })
 })

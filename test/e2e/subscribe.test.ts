@@ -16,7 +16,7 @@ const env = () => ({ LEASECTL_STORE: `sqlite:${join(user.home, 'a.db')}`, TMPDIR
 function subscribe(script: string, flags: readonly string[] = []): Running {
   writeFileSync(join(user.home, 'handle'), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
   const words = ['subscribe', '--as', 'b', '--match', 'orders/**', '--from', 'start', '--interval', '100ms', ...flags]
-  return user.start([...words, '--', './handle'], env())
+  return user.start([...words, '--', join(user.home, 'handle')], env())
 }
 
 const init = async (...names: readonly string[]) => {
@@ -82,7 +82,7 @@ test('a first signal lets the handler finish, a second ends it', async () => {
   await ending.until('stderr', /^-- draining/m)
   ending.process.kill('SIGTERM')
   expect((await ending.ended).code).toBe(143)
-  await expect.poll(() => user.processesWith('./handle'), { timeout: 20_000 }).toEqual([])
+  await expect.poll(() => user.processesWith(join(user.home, 'handle')), { timeout: 20_000 }).toEqual([])
 })
 
 test('a handler that prints a lot and leaves children behind is handled', async () => {

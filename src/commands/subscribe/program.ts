@@ -6,6 +6,7 @@ import { InvalidValue } from '../../stream/errors.ts'
 import { parseCommandLines } from '../../subscriptions/commands/command.ts'
 import { type ExecutedCommand, executeCommands } from '../../subscriptions/commands/execute.ts'
 import type { Delivery, Handled, Handler } from '../../subscriptions/types.ts'
+import { MAX_TIMER_MS } from '../../util/concurrency.ts'
 import { outputFile } from '../../worker/program/output-file.ts'
 import { readProgramFile } from '../../worker/program/program-file.ts'
 import { fateText, lastLines } from '../../worker/program/result.ts'
@@ -40,14 +41,15 @@ export interface ProgramHandlerOptions {
 
 /**
  * A handler that runs a program for each transaction, which it gets as JSON on stdin. Exit code 0 is success: then the
- * commands in the file `LEASECTL_COMMANDS` are executed. 75 puts the transaction off; any other end has failed.
+ * commands in the file `LEASECTL_COMMANDS` are executed, unless it was asked to stop. 75 puts the transaction off; any other end
+ * has failed.
  */
 export function programHandler(argv: Argv, options: ProgramHandlerOptions): Handler {
   return async (delivery, signal) => {
     const files = outputFile()
     if (files === undefined) return { kind: 'transient', why: 'no temporary file can be created for LEASECTL_COMMANDS' }
     const { path: commands } = files
-    const timeout = AbortSignal.timeout(options.timeoutMs)
+    const timeout = AbortSignal.timeout(Math.min(options.timeoutMs, MAX_TIMER_MS))
     options.started?.(delivery)
     try {
       const { fate, tail } = await runProgram(argv, {
@@ -61,9 +63,9 @@ export function programHandler(argv: Argv, options: ProgramHandlerOptions): Hand
         graceMs: options.graceMs,
       })
       options.ended?.(delivery, fate)
-      if (fate.kind === 'exited' && fate.code === 0) return await execute(delivery, commands, options, signal)
       if (signal.aborted || fate.kind === 'stopped') return { kind: 'stopped' }
       if (timeout.aborted) return { kind: 'failed', why: `stopped: it ran longer than ${options.timeoutMs / 1_000} s` }
+      if (fate.kind === 'exited' && fate.code === 0) return await execute(delivery, commands, options, signal)
       return failed(fate, lastLines(tail.bytes(), tail.isCut))
     } finally {
       files.remove()

@@ -9,5 +9,5 @@ export function startPoint(text: string): StartPoint {
 /** Epoch ms; 0 for the start, `undefined` for now by the clock of the store. */
 export function startMs(from: StartPoint, nowMs: number): number | undefined {
   if (from === 'now') return undefined
-  return from === 'start' ? 0 : atMs(from, nowMs)
+  return from === 'start' ? 0 : Math.max(0, atMs(from, nowMs))
 }

@@ -104,9 +104,9 @@ export async function retryStreams(options: RetryOptions, runtime: Runtime): Pro
   const named = all
     ? (await haltedIn(store, options, runtime)).flatMap(({ stream, state }) => (state === 'parked' ? [stream] : []))
     : streams
+  if (named.length === 0) await output.say('no stream is parked')
   const requests = named.map((stream): OperatorRequest => ({ kind: 'retry', stream }))
-  if (requests.length === 0) await output.say('no stream is parked')
-  return perform(requests, options, store, output, runtime)
+  return perform(requests, options, store, output, runtime, all ? { kind: 'retry-all' } : undefined)
 }
 
 /** `subscription skip` */
@@ -192,23 +192,28 @@ interface Performed {
   readonly outcome: RequestOutcome
 }
 
+/** @param together one request for all of these */
 async function perform(
   requests: readonly OperatorRequest[],
   options: SubscriptionRequestOptions,
   store: StreamStore,
   output: Output,
   runtime: Runtime,
+  together?: OperatorRequest,
 ): Promise<Problem | undefined> {
   const { name, by = runtime.actor, within } = options
+  const waiting = within === undefined ? {} : { waitMs: within }
+  const ask = (wanted: OperatorRequest) => requestOf(store, name, wanted, { by, signal: runtime.signal, ...waiting })
+  const forAll = together && requests.length > 0 ? await ask(together) : undefined
   const performed: Performed[] = []
   for (const wanted of requests) {
-    const waiting = within === undefined ? {} : { waitMs: within }
-    const outcome = await requestOf(store, name, wanted, { by, signal: runtime.signal, ...waiting })
+    const outcome = forAll ?? (await ask(wanted))
     if (outcome.kind === 'missing') return missing(name)
     performed.push({ wanted, outcome })
     if (options.output !== 'json') await tell({ wanted, outcome }, output)
     if (runtime.signal.aborted) break
   }
+  await tellPending(performed, output)
   if (options.output === 'json') {
     await output.text(jsonDocument({ subscription: name, items: performed.map(performedJson) }))
   }
@@ -216,28 +221,35 @@ async function perform(
 }
 
 async function tell({ wanted, outcome }: Performed, output: Output): Promise<void> {
-  const what = requestWords(wanted, outcome)
-  if (outcome.kind === 'applied') await output.lines([what])
-  if (outcome.kind !== 'pending') return
-  await output.lines([what])
-  await output.say(
-    `the processes that run ${outcome.shards.length === 1 ? `shard ${outcome.shards[0]}` : `shards ${outcome.shards.join(' ')}`} have not applied it yet; they will`,
-  )
+  if (outcome.kind === 'applied' || outcome.kind === 'pending') await output.lines([requestWords(wanted, outcome)])
+}
+
+async function tellPending(performed: readonly Performed[], output: Output): Promise<void> {
+  const pending = new Set(performed.flatMap(({ outcome }) => (outcome.kind === 'pending' ? outcome.shards : [])))
+  if (pending.size === 0) return
+  const shards = [...pending].sort((a, b) => a - b)
+  const which = shards.length === 1 ? `shard ${shards[0]}` : `shards ${shards.join(' ')}`
+  await output.say(`the processes that run ${which} have not applied it yet; they will`)
 }
 
 function requestWords(wanted: OperatorRequest, outcome: RequestOutcome): string {
   if (wanted.kind === 'retry') return `${visibleName(wanted.stream)} is tried again`
-  const request = 'request' in outcome ? outcome.request : wanted
+  const request = completedRequest(wanted, outcome)
   if (request.kind === 'skip') return `${visibleName(request.stream)} goes on after version ${request.toVersion}`
   if (request.kind === 'reset' && request.fromMs === 0) return 'everything is handed over again'
   return `everything from ${jsonTime(request.kind === 'reset' ? request.fromMs : 0)} on is handed over again`
 }
 
+/** A skip gets its version when it is written. */
+function completedRequest(wanted: OperatorRequest, outcome: RequestOutcome): OperatorRequest {
+  return wanted.kind === 'skip' && 'request' in outcome ? outcome.request : wanted
+}
+
 function performedJson({ wanted, outcome }: Performed) {
-  const request = 'request' in outcome ? outcome.request : wanted
+  const request = completedRequest(wanted, outcome)
   return {
     request: request.kind,
-    stream: request.kind === 'reset' ? null : request.stream,
+    stream: 'stream' in request ? request.stream : null,
     toVersion: request.kind === 'skip' ? (request.toVersion ?? null) : null,
     from: request.kind === 'reset' && request.fromMs > 0 ? jsonTime(request.fromMs) : null,
     outcome: OUTCOME[outcome.kind],
@@ -265,7 +277,7 @@ function problemOf(performed: readonly Performed[], name: string): Problem | und
 }
 
 function singleProblem({ wanted, outcome }: Performed): Problem | undefined {
-  const stream = wanted.kind === 'reset' ? undefined : wanted.stream
+  const stream = 'stream' in wanted ? wanted.stream : undefined
   const where = stream === undefined ? {} : { stream }
   switch (outcome.kind) {
     case 'not-halted':

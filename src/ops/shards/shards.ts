@@ -78,7 +78,12 @@ export interface Shards extends Ownership {
  * @throws `InvalidValue` unless the number of shards is from 1 to 256 and a multiple of that of the parts
  */
 export function openShards(store: StreamStore, options: ShardOptions): Shards {
-  const { count, part, most = MOST_SHARDS } = options
+  checkShards(options)
+  return new LeasedShards(store, options)
+}
+
+/** @throws `InvalidValue` as `openShards` */
+export function checkShards({ count, part, most = MOST_SHARDS }: Pick<ShardOptions, 'count' | 'part' | 'most'>): void {
   if (!(Number.isInteger(count) && count >= 1 && count <= most)) {
     throw new InvalidValue(`the number of shards must be from 1 to ${most}, not ${count}`)
   }
@@ -87,7 +92,6 @@ export function openShards(store: StreamStore, options: ShardOptions): Shards {
       hint: 'The number of shards must be a multiple of the number of partitions.',
     })
   }
-  return new LeasedShards(store, options)
 }
 
 const LEASE_S = 15

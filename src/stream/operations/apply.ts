@@ -205,7 +205,7 @@ function reported({ claim, refused }: Accepted): Pick<ChangeResult, 'claim' | 'r
 
 function repetition(document: StreamDocument, first: Transaction, { hash, nonce }: Command): Applied {
   if (first.hash === hash) return { kind: 'unchanged', result: resultFromJournal(document, first, nonce) }
-  const message = `the command id ${first.commandId} was used for "${first.op} ${first.on}" in version ${first.version}; give another one`
+  const message = `the command id ${first.commandId} was used for "${`${first.op} ${first.on}`.trim()}" in version ${first.version}; give another one`
   return refused({ code: 'command-id-reused', event: first.on, status: '', message })
 }
 

@@ -38,7 +38,7 @@ function end(draft: Draft, position: number, msg: string | undefined): void {
 }
 
 /** Ends the attempt: the event waits for the next one, or fails after the last. */
-function failAttempt(draft: Draft, position: number, { msg, retry }: Fail): Refusal | undefined {
+function failAttempt(draft: Draft, position: number, { msg, retry, result }: Fail): Refusal | undefined {
   const event = draft.at(position)
   const refusal = checkNotEndedAbove(draft, position)
   if (refusal !== undefined) return refusal
@@ -49,6 +49,7 @@ function failAttempt(draft: Draft, position: number, { msg, retry }: Fail): Refu
   const policy = retryPolicy(event.lc.retry) ?? parseRetry(retry ?? `${DEFAULT_ATTEMPTS} ${DEFAULT_BACKOFF}`)
   const used = attemptsSinceRetry(draft.transactions, event.id, attemptOf(event))
   if (used >= policy.attempts) {
+    draft.attach(position, 'result', result)
     end(draft, position, usedUpText(used, msg))
     return undefined
   }

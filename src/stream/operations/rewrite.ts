@@ -26,7 +26,7 @@ export function rewrite(
   if (first !== undefined) {
     if (first.hash === commandHash && first.op === 'foreign')
       return { kind: 'unchanged', result: resultFromJournal(document, first, context.nonce) }
-    const message = `the command id ${first.commandId} was used for "${first.op} ${first.on}" in version ${first.version}; give another one`
+    const message = `the command id ${first.commandId} was used for "${`${first.op} ${first.on}`.trim()}" in version ${first.version}; give another one`
     return refused('command-id-reused', message)
   }
   if (document.events.length === 0) return refused('not-started', 'the document holds no event yet; init starts it')

@@ -269,6 +269,11 @@ export class ShardPosition {
     return true
   }
 
+  /** All parked streams are tried at once. */
+  releaseParked(): void {
+    for (const [name, { state }] of [...this.#halted]) if (state === 'parked') this.release(name, undefined)
+  }
+
   requestApplied(number: number): void {
     this.#applied = Math.max(this.#applied, number)
   }

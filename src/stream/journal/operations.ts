@@ -1,4 +1,4 @@
-import type { Operation } from '../stream/operations/operation.ts'
+import type { Operation } from '../operations/operation.ts'
 
 /** Operations without an entry: a heartbeat changes no event. */
 type Unrecorded = 'touch'
