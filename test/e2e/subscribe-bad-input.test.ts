@@ -37,6 +37,24 @@ test.each([
   expect((await user.run(['subscription', 'ls', '-o', 'name'], env())).stdout).toBe('')
 })
 
+test('a handler that was stopped after its time has failed, whatever its exit code', async () => {
+  await init('orders/1')
+  const running = subscribe('trap "exit 0" TERM\nsleep 60 &\nwait $!', ['--timeout', '500ms'])
+  await running.until('stderr', /^parked .*it ran longer than/m)
+  running.process.kill('SIGTERM')
+  expect(await running.ended).toMatchObject({ code: 0 })
+})
+
+test('a time limit of months, and a start before 1970, are taken', async () => {
+  await init('orders/1')
+  const running = subscribe('true', ['--timeout', '60d', '--from', '1960-01-01'])
+  await running.until('stderr', /^handled +orders\/1/m)
+  running.process.kill('SIGTERM')
+  expect(await running.ended).toMatchObject({ code: 0 })
+  const reset = user.run(['subscription', 'reset', 'b', '--from', '1960-01-01', '--yes'], env())
+  expect(await reset).toMatchObject({ code: 0, stdout: 'everything is handed over again\n' })
+})
+
 test('a handler that hangs and ignores SIGTERM is killed after its time, and its stream parked', async () => {
   await init('orders/1')
   const running = subscribe('trap "" TERM\nwhile :; do sleep 1; done', ['--timeout', '500ms', '--grace', '500ms'])

@@ -9,6 +9,7 @@ import {
 import { fail, transient } from '../../../src/library/worker.ts'
 import { openMemoryStore } from '../../../src/store/memory.ts'
 import type { StreamStore } from '../../../src/store/store.ts'
+import { readSubscriptions } from '../../../src/subscriptions/read.ts'
 
 async function storeWith(...names: readonly string[]): Promise<StreamStore> {
   const store = openMemoryStore()
@@ -171,8 +172,11 @@ test.each([
   [{ as: 'b', shards: 257 }, 'shards is a whole number from 1 to 256'],
   [{ as: 'b', partition: '1/2' }, 'partition is an object with index, count'],
   [{ as: 'b', partition: { index: 0, count: 3 } }, '8 shards cannot be divided into 3 partitions'],
+  [{ as: 'b', ops: ['complet'] }, 'ops'],
   [{ as: 'b', onPoison: 'drop' }, 'onPoison is one of park, skip'],
   [{ as: 'b', matches: 'x' }, 'matches is not known: did you mean match?'],
 ])('%j is refused', async (options, message) => {
-  await expect(subscribe(openMemoryStore(), options as SubscriptionOptions, () => {})).rejects.toThrow(message)
+  const store = openMemoryStore()
+  await expect(subscribe(store, options as SubscriptionOptions, () => {})).rejects.toThrow(message)
+  expect((await readSubscriptions(store)).length).toBe(0)
 })

@@ -1,4 +1,6 @@
 import { expect, test, vi } from 'vitest'
+import { changeSystemDocument } from '../../../src/ops/system-documents.ts'
+import { systemText } from '../../../src/ops/system-fields.ts'
 import { openMemoryStore } from '../../../src/store/memory.ts'
 import { removeSubscription, requestOf } from '../../../src/subscriptions/operate.ts'
 import { parkedOf, readSubscriptions, viewSubscription } from '../../../src/subscriptions/read.ts'
@@ -45,6 +47,30 @@ test('a parked stream is tried again at the request of an operator', async () =>
   await second.stop()
   expect(second.seen).toEqual(['a@2', 'a@3'])
   expect(await parkedOf(store, 'billing')).toEqual([])
+})
+
+test('all parked streams are tried again in one request', async () => {
+  const { store, run, isPoison } = await parkedWorld()
+  isPoison.now = false
+  await run.stop()
+  expect(await requestOf(store, 'billing', { kind: 'retry-all' }, { by: BY })).toMatchObject({ kind: 'applied' })
+  const second = startSubscription(store)
+  await second.until(() => second.results.length === 2)
+  await second.stop()
+  expect(second.seen).toEqual(['a@2', 'a@3'])
+})
+
+test('no request is dropped before it is applied', async () => {
+  const { store, run } = await parkedWorld()
+  await run.stop()
+  const request = (number: number, stream: string) => ({ kind: 'retry', stream, number, by: BY, atMs: 0 })
+  const requests = [request(1, 'a'), ...Array.from({ length: 199 }, (_, at) => request(at + 2, 'gone'))]
+  const document = '.leasectl/subscriptions/billing/requests.json'
+  await changeSystemDocument(store, document, () => systemText('SubscriptionRequests', { requests }), {
+    ...{ by: BY, purpose: 'test' },
+  })
+  await requestOf(store, 'billing', { kind: 'reset', fromMs: Date.now() + 3_600_000 }, { by: BY, waitMs: 0 })
+  expect(await parkedOf(store, 'billing')).not.toContainEqual(expect.objectContaining({ state: 'parked' }))
 })
 
 test('a running subscription applies the requests of operators', async () => {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import type { EventSpec } from '../../../src/stream/operations/operation.ts'
+import { keepNoDocuments } from '../../../src/ops/transact/commit.ts'
+import type { EventSpec, Operation } from '../../../src/stream/operations/operation.ts'
 import { workLoop } from '../../../src/worker/loop.ts'
 import { resultOf, run } from '../ops/support.ts'
 import { Bench, START_MS } from './one-worker.ts'
@@ -55,6 +56,36 @@ it('counts the time of a timer from its end', async () => {
   const [[, ms = 0] = []] = await begunAt(bench, 10 * SECOND, 120 * SECOND)
   expect(ms).toBeGreaterThanOrEqual(40 * SECOND)
   expect(ms).toBeLessThan(43 * SECOND)
+})
+
+it('counts the time of a timer from its end also in a stream that it has to read anew', async () => {
+  const bench = new Bench()
+  keepNoDocuments(bench.store)
+  const forks: readonly EventSpec[] = [{ name: 'A', delay: '00:00:30' }]
+  resultOf(await run(bench.store, 's', { op: 'init', root: { name: 'Start' }, forks, hold: false, born: 'b0' }))
+  const [[, ms = 0] = []] = await begunAt(bench, 10 * SECOND, 120 * SECOND)
+  expect(ms).toBeGreaterThanOrEqual(40 * SECOND)
+  expect(ms).toBeLessThan(43 * SECOND)
+})
+
+it.each<[string, readonly Operation[]]>([
+  [
+    'released',
+    [
+      { op: 'start', event: '01.00', owner: 'w1', claimMs: SECOND },
+      { op: 'release', event: '01.00', owner: 'w1' },
+    ],
+  ],
+  ['resumed', [{ op: 'suspend' }, { op: 'resume' }]],
+])('leaves what was %s just now', async (_, operations) => {
+  const bench = new Bench()
+  await bench.stream(['A'])
+  bench.at(10 * SECOND, async () => {
+    for (const operation of operations) resultOf(await run(bench.store, 's', operation))
+  })
+  const [[, ms = 0] = []] = await begunAt(bench, 15 * SECOND, 60 * SECOND)
+  expect(ms).toBeGreaterThanOrEqual(25 * SECOND)
+  expect(ms).toBeLessThan(28 * SECOND)
 })
 
 it('is not passed by a stream whose other events are older', async () => {

@@ -144,10 +144,13 @@ describe('working on an event', () => {
     expect(stoppedMs).toBeLessThan(endMs)
   })
 
-  it('fails an event with an impossible result', async () => {
+  it.each([
+    ['a name with a control character', { name: 'a\u0000b' }],
+    ['a gate that can never open', { name: 'B', after: ['99.00'] }],
+  ])('fails an event with an impossible result: %s', async (_, next) => {
     const bench = new Bench()
     await bench.stream()
-    const outcome = await bench.settle(bench.work(() => ({ op: 'advance', next: { name: 'a\u0000b' } })))
+    const outcome = await bench.settle(bench.work(() => ({ op: 'advance', next })))
     expect(outcome).toMatchObject({ kind: 'reported', ending: { op: 'fail' } })
     expect((await event(bench))?.msg).toMatch(/ended with advance, but /)
   })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { dataOf } from '../../../../src/stream/data.ts'
 import { observedDeadline } from '../../../../src/stream/operations/cancel-abort.ts'
 import type { Operation, StepSpec } from '../../../../src/stream/operations/operation.ts'
 import { parseRetry, pauseMs } from '../../../../src/stream/retry-policy.ts'
@@ -53,6 +54,14 @@ describe('a transient failure', () => {
     play.wait(1000).after({ op: 'start', event: '01.00', owner: 'w1' })
     expect(play.do(transient).changed[0]).toMatchObject({ id: '01.00', to: 'aborted' })
     expect(play.event('01.00').msg).toBe('given up after 2 attempts: timeout')
+  })
+
+  it('keeps its result only with the last attempt', () => {
+    const result = dataOf(Buffer.from('report'), 'text/plain')
+    const play = started('2 1s..1s').after({ ...transient, result })
+    expect(play.event('01.00').result).toBeUndefined()
+    play.wait(1000).after({ op: 'start', event: '01.00', owner: 'w1' }, { ...transient, result })
+    expect(play.event('01.00').result?.text).toBe('report')
   })
 
   it('has the attempts of the worker if the event names none', () => {
