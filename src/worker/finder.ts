@@ -210,12 +210,7 @@ export class Finder {
   #claimableIn(document: StreamDocument, written?: StreamDocument): ClaimableEvents {
     const nowMs = this.#store.nowMs()
     const { read } = timeReaderFor(document, { nowMs })
-    return this.#matcher.claimableIn(
-      new EventStream(document.events),
-      nowMs,
-      read,
-      written && new EventStream(written.events),
-    )
+    return this.#matcher.claimableIn(new EventStream(document.events), nowMs, read, written)
   }
 }
 

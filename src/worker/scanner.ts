@@ -2,8 +2,9 @@ import { type Glob, globOf } from '../ops/glob.ts'
 import { isInPartition, type Partition } from '../ops/shards/partition.ts'
 import { ChangedStreams, type RememberedStream } from '../ops/watch/changed-streams.ts'
 import type { StreamRow, StreamStore } from '../store/store.ts'
+import type { StreamDocument } from '../stream/document.ts'
 import { attemptOf, isGated, type StreamEvent } from '../stream/event.ts'
-import { type EventStream, openEvents, openWork } from '../stream/event-stream.ts'
+import { EventStream, openEvents, openWork } from '../stream/event-stream.ts'
 import type { Summary } from '../stream/summary.ts'
 import { claimEndMs, claimRuns, openedMs, opensAtMs, type TimeReader } from '../stream/time/deadlines.ts'
 import type { Timing } from '../util/clock.ts'
@@ -196,9 +197,10 @@ export class EventMatcher {
 
   /**
    * @param read for the times of the document
-   * @param written the stream before it was settled
+   * @param written the document before it was settled
    */
-  claimableIn(stream: EventStream, nowMs: number, read: TimeReader, written?: EventStream): ClaimableEvents {
+  claimableIn(stream: EventStream, nowMs: number, read: TimeReader, written?: StreamDocument): ClaimableEvents {
+    const before = this.#deferMs > 0 && written !== undefined ? new EventStream(written.events) : undefined
     const open = openEvents(stream)
     const claimable: ClaimableEvent[] = []
     let againMs = Number.POSITIVE_INFINITY
@@ -209,7 +211,7 @@ export class EventMatcher {
     }
     for (const event of openWork(stream, open).ready)
       if (this.#isWanted(event))
-        take({ event: event.id }, this.#deferMs > 0 ? readyMs(stream, event, written, read) : undefined)
+        take({ event: event.id }, this.#deferMs > 0 ? readyMs(stream, event, before, read) : undefined)
     for (const event of open) {
       const isWanted = this.#isWanted(event)
       const opensMs = isGated(event) && !stream.held ? opensAtMs(stream, event, read) : undefined
@@ -296,11 +298,11 @@ class Sample<Item> {
 function readyMs(
   stream: EventStream,
   event: StreamEvent,
-  written: EventStream | undefined,
+  before: EventStream | undefined,
   read: TimeReader,
 ): number | undefined {
-  const before = written?.at(written.positionOf(event.id))
-  if (written !== undefined && before !== undefined && isGated(before)) return opensAtMs(written, before, read)
+  const gated = before?.at(before.positionOf(event.id))
+  if (before !== undefined && gated !== undefined && isGated(gated)) return opensAtMs(before, gated, read)
   // A release changes its time, and nothing of a suspended stream was ready.
   const times = [openedMs(event, read), read(event.timestamp), read(stream.root?.lc.resumed ?? '')]
   return Math.max(...times.map(ms => ms ?? Number.NEGATIVE_INFINITY))

@@ -63,14 +63,13 @@ test('all parked streams are tried again in one request', async () => {
 test('no request is dropped before it is applied', async () => {
   const { store, run } = await parkedWorld()
   await run.stop()
-  const request = (number: number, stream: string) => ({ kind: 'retry', stream, number, by: BY, atMs: 0 })
-  const requests = [request(1, 'a'), ...Array.from({ length: 199 }, (_, at) => request(at + 2, 'gone'))]
-  const document = '.leasectl/subscriptions/billing/requests.json'
-  await changeSystemDocument(store, document, () => systemText('SubscriptionRequests', { requests }), {
-    ...{ by: BY, purpose: 'test' },
-  })
-  await requestOf(store, 'billing', { kind: 'reset', fromMs: Date.now() + 3_600_000 }, { by: BY, waitMs: 0 })
-  expect(await parkedOf(store, 'billing')).not.toContainEqual(expect.objectContaining({ state: 'parked' }))
+  const skip = { kind: 'skip', stream: 'a', toVersion: 9, number: 1, by: BY, atMs: 0 }
+  const others = Array.from({ length: 199 }, (_, at) => ({ ...skip, stream: 'gone', number: at + 2 }))
+  const text = systemText('SubscriptionRequests', { requests: [skip, ...others] })
+  const purpose = 'test'
+  await changeSystemDocument(store, '.leasectl/subscriptions/billing/requests.json', () => text, { by: BY, purpose })
+  expect(await requestOf(store, 'billing', { kind: 'retry-all' }, { by: BY })).toMatchObject({ kind: 'applied' })
+  expect(await parkedOf(store, 'billing')).toMatchObject([{ stream: 'a', version: 9 }])
 })
 
 test('a running subscription applies the requests of operators', async () => {
