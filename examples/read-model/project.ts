@@ -10,12 +10,12 @@ await using store = await openStore(address)
 const db = new DatabaseSync(file)
 db.exec('create table if not exists orders (stream primary key, born, version, steps, done) without rowid')
 
-// Only the next version changes the row; a stream that was removed and made anew begins at 1.
+// Only a later version changes the row; a stream that was removed and made anew begins at 1.
 const write = db.prepare(`
   insert into orders values (:stream, :born, :version, 1, :done)
   on conflict (stream) do update set born = :born, version = :version, done = :done,
     steps = case when born = :born then steps + 1 else 1 end
-  where version = :version - 1 or (born <> :born and :version = 1)`)
+  where version < :version or (born <> :born and :version = 1)`)
 
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort())

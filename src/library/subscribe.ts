@@ -196,20 +196,23 @@ export async function subscribe(
   callback(handler, 'handler')
   const { as, from, by = `${as}@${thisHost()}`, drain, signal, partition, tries, onPoison, observe } = given
   const abort = signal ?? new AbortController().signal
-  await runSubscription(
-    store,
-    {
-      spec: specOf(given),
-      handler: handlerOf(store, handler, by),
-      by,
-      concurrency: given.concurrency ?? DEFAULT_CONCURRENCY,
-      intervalMs: given.intervalMs ?? DEFAULT_INTERVAL_MS,
-      abort,
-      ...defined({ partition, tries, onPoison, fromMs: fromMsOf(from) }),
-      ...(observe === undefined ? {} : { observer: observerOf(observe) }),
-    },
-    drain === undefined ? abort : AbortSignal.any([abort, drain]),
-  )
+  const ends = drain === undefined ? abort : AbortSignal.any([abort, drain])
+  const run = {
+    spec: specOf(given),
+    handler: handlerOf(store, handler, by),
+    by,
+    concurrency: given.concurrency ?? DEFAULT_CONCURRENCY,
+    intervalMs: given.intervalMs ?? DEFAULT_INTERVAL_MS,
+    abort,
+    ...defined({ partition, tries, onPoison, fromMs: fromMsOf(from) }),
+    ...(observe === undefined ? {} : { observer: observerOf(observe) }),
+  }
+  try {
+    await runSubscription(store, run, ends)
+  } catch (error) {
+    // It was aborted before it had begun.
+    if (!ends.aborted || error !== ends.reason) throw error
+  }
 }
 
 function specOf({ as, match, notMatch, ops, eventNames, doneOnly, shards }: SubscriptionOptions): SubscriptionSpec {

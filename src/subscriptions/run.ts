@@ -94,7 +94,7 @@ export class SubscriptionRun {
         for (const shard of this.#held.values()) if (shard.isWorthWriting) void shard.write()
       },
       wrote: cause => {
-        if (cause === undefined) troubles.isOver('position')
+        if (cause === undefined) this.#positionWorks()
         else troubles.report('position', `the position cannot be written: ${messageOf(cause)}`, cause)
       },
     }
@@ -311,13 +311,20 @@ export class SubscriptionRun {
       this.#wake()
     }
     const nowMs = this.#timing.monotonicMs()
-    const gained = this.#options.positions.held().filter(number => {
+    const own = new Set(this.#options.positions.held())
+    for (const number of this.#readAgainMs.keys()) if (!own.has(number)) this.#readAgainMs.delete(number)
+    const gained = [...own].filter(number => {
       return !this.#held.has(number) && (this.#readAgainMs.get(number) ?? 0) <= nowMs
     })
     if (gained.length === 0) return
     const read = await Promise.all(gained.map(number => this.#readShard(number)))
     if (read.includes(true)) this.#options.source.restart()
     this.#lanes.fill()
+  }
+
+  /** Of one shard: the trouble is over if it is that of no other. */
+  #positionWorks(): void {
+    if (this.#readAgainMs.size === 0) this.#troubles.isOver('position')
   }
 
   async #readShard(number: number): Promise<boolean> {
@@ -328,7 +335,8 @@ export class SubscriptionRun {
       const shard = await HeldShard.read(this.#shardOptions, number, tenure, this.#signal)
       if (!shard.isHeld) return false
       this.#held.set(number, shard)
-      this.#troubles.isOver('position')
+      this.#readAgainMs.delete(number)
+      this.#positionWorks()
       for (const name of rules.asFound?.noticed(number) ?? []) this.examine(name)
       return true
     } catch (error) {

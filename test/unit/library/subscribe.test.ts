@@ -158,6 +158,15 @@ describe('a handler', () => {
   })
 })
 
+test.each(['drain', 'signal'])('an aborted %s ends it before it begins', async name => {
+  const seen: string[] = []
+  const options = { as: 'b', from: 'start', [name]: AbortSignal.abort() } as const
+  await expect(
+    subscribe(await storeWith('s'), options, ({ stream }) => void seen.push(stream)),
+  ).resolves.toBeUndefined()
+  expect(seen).toEqual([])
+})
+
 test('a subscription with other filters than before is refused', async () => {
   const store = await storeWith('s')
   await until(1, store, () => {})

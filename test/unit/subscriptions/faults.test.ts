@@ -66,6 +66,33 @@ test('while positions cannot be written, at most a hundred deliveries are handed
   expect(new Set(run.seen).size).toBe(250)
 })
 
+test('the trouble of one position is not over while another can be written', async () => {
+  const inner = openMemoryStore()
+  for (let at = 0; at < 8; at++) await initStream(inner, `s${at}`)
+  let isTorn = true
+  let writes = 0
+  const store = storeWhere(inner, {
+    async read(name, signal) {
+      const stored = await inner.read(name, signal)
+      return stored && isTorn && name.endsWith('/shards/2/0') ? { ...stored, body: Buffer.from('{') } : stored
+    },
+    async update(...args) {
+      if (args[0].endsWith('/shards/2/1')) writes += 1
+      return inner.update(...args)
+    },
+  })
+  const recovered = vi.fn()
+  const run = startSubscription(store, { spec: { ...SPEC, shards: 2 }, observer: { recovered } })
+  await run.until(() => run.troubles.some(({ what }) => what === 'position'))
+  await vi.waitFor(() => expect(writes).toBeGreaterThan(0), 10_000)
+  expect(recovered).not.toHaveBeenCalled()
+  isTorn = false
+  await vi.waitFor(() => expect(recovered.mock.calls).toEqual([['position']]), 10_000)
+  await run.until(() => run.results.length === 8)
+  await run.stop()
+  expect(run.troubles).toHaveLength(1)
+})
+
 test('a process that has lost its lease writes no position, and the next one delivers again only what was not written', async () => {
   const store = openMemoryStore()
   await initStream(store, 'a')
