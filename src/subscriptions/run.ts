@@ -119,9 +119,8 @@ export class SubscriptionRun {
     let count = 0
     for (const { position, left } of this.#held.values()) {
       count += position.inHand.size - left.size
-      for (const { state, stream } of position.halted.values()) {
+      for (const { state, stream } of position.halted.values())
         if (state === 'waiting' && !position.inHand.has(stream)) count += 1
-      }
     }
     return count
   }
@@ -157,9 +156,7 @@ export class SubscriptionRun {
 
   /** Resolves when nothing is pending and all positions are written, or when the run stops. */
   async settled(): Promise<void> {
-    while (this.pending > 0 && !this.#signal.aborted) {
-      await new Promise<void>(resolve => this.#waiters.add(resolve))
-    }
+    while (this.pending > 0 && !this.#signal.aborted) await new Promise<void>(resolve => this.#waiters.add(resolve))
     await Promise.all([...this.#held.values()].filter(shard => shard.isChanged).map(shard => shard.write()))
   }
 
@@ -311,9 +308,7 @@ export class SubscriptionRun {
       this.#wake()
     }
     const nowMs = this.#timing.monotonicMs()
-    const own = new Set(this.#options.positions.held())
-    for (const number of this.#readAgainMs.keys()) if (!own.has(number)) this.#readAgainMs.delete(number)
-    const gained = [...own].filter(number => {
+    const gained = this.#options.positions.held().filter(number => {
       return !this.#held.has(number) && (this.#readAgainMs.get(number) ?? 0) <= nowMs
     })
     if (gained.length === 0) return
@@ -324,7 +319,7 @@ export class SubscriptionRun {
 
   /** Of one shard: the trouble is over if it is that of no other. */
   #positionWorks(): void {
-    if (this.#readAgainMs.size === 0) this.#troubles.isOver('position')
+    if (!this.#options.positions.held().some(number => this.#readAgainMs.has(number))) this.#troubles.isOver('position')
   }
 
   async #readShard(number: number): Promise<boolean> {
