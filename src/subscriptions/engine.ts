@@ -53,7 +53,7 @@ export async function runSubscription(
   signal: AbortSignal,
 ): Promise<Subscription> {
   const { spec, by, observer = {}, timing = machineTiming, newId = randomUUID, partition, leaseS } = options
-  // Before it is created, and its options are those of all that follow.
+  // Before it is created: it keeps the options of its first process.
   checkShards({ count: spec.shards, part: partition })
   const subscription = await openSubscription(store, spec, options.fromMs, by, signal)
   const { fromMs, createdMs } = subscription

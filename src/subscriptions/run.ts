@@ -94,7 +94,7 @@ export class SubscriptionRun {
         for (const shard of this.#held.values()) if (shard.isWorthWriting) void shard.write()
       },
       wrote: cause => {
-        if (cause === undefined) this.#positionWorks()
+        if (cause === undefined) this.#endPositionTrouble()
         else troubles.report('position', `the position cannot be written: ${messageOf(cause)}`, cause)
       },
     }
@@ -317,8 +317,8 @@ export class SubscriptionRun {
     this.#lanes.fill()
   }
 
-  /** Of one shard: the trouble is over if it is that of no other. */
-  #positionWorks(): void {
+  /** A position works: the trouble is over unless that of another shard cannot be read. */
+  #endPositionTrouble(): void {
     if (!this.#options.positions.held().some(number => this.#readAgainMs.has(number))) this.#troubles.isOver('position')
   }
 
@@ -331,7 +331,7 @@ export class SubscriptionRun {
       if (!shard.isHeld) return false
       this.#held.set(number, shard)
       this.#readAgainMs.delete(number)
-      this.#positionWorks()
+      this.#endPositionTrouble()
       for (const name of rules.asFound?.noticed(number) ?? []) this.examine(name)
       return true
     } catch (error) {

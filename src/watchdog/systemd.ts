@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { within } from '../util/concurrency.ts'
+import { MAX_TIMER_MS, within } from '../util/concurrency.ts'
 import { executionStatus, type Observer } from './report.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -63,9 +63,6 @@ function watchdogEveryMs({ WATCHDOG_USEC, WATCHDOG_PID }: Environment, pid: numb
   if (usec === 0 || (WATCHDOG_PID && WATCHDOG_PID !== String(pid))) return undefined
   return Math.min(Math.max(1, usec / 2000), MAX_TIMER_MS)
 }
-
-/** The limit of setTimeout. */
-const MAX_TIMER_MS = 2 ** 31 - 1
 
 type Send = (...assignments: readonly string[]) => Promise<void>
 
