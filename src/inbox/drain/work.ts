@@ -1,4 +1,5 @@
 import { hash, randomUUID } from 'node:crypto'
+import { type AlikeInit, AlikeStreams } from '../../ops/transact/alike-streams.ts'
 import { appendStep } from '../../ops/transact/append.ts'
 import { type TransactOptions, type TransactOutcome, transact } from '../../ops/transact/transact.ts'
 import { StoreClosed, StoreFull, StoreUnreachable } from '../../store/errors.ts'
@@ -68,7 +69,7 @@ export function drainWork(store: StreamStore, spec: CreatesStreams | AppendsStep
     )
   }
   const nameOf = recordName(spec.name)
-  const send = spec.kind === 'create' ? creation(store, spec.init) : appending(store, spec.step)
+  const send = spec.kind === 'create' ? creation(store, spec.init, options) : appending(store, spec.step)
   const done = spec.kind === 'create' ? 'created' : 'appended'
   const apply = async (read: ReadRecord, commandId: string): Promise<RecordOutcome> => {
     let stream: string | undefined
@@ -84,9 +85,16 @@ export function drainWork(store: StreamStore, spec: CreatesStreams | AppendsStep
   return { description: what, fingerprint: hash('sha256', JSON.stringify(spec), 'hex').slice(0, 16), apply }
 }
 
-type Send = (stream: string, read: ReadRecord, options: TransactOptions) => Promise<TransactOutcome>
+type Outcome = TransactOutcome | { readonly kind: 'created' }
+type Send = (stream: string, read: ReadRecord, options: TransactOptions) => Promise<Outcome>
 
-function creation(store: StreamStore, { root, forks, join, steps, ...rest }: CreatesStreams['init']): Send {
+function creation(store: StreamStore, init: AlikeInit, change: RecordChange): Send {
+  // Then the streams differ in their data only.
+  if (!takesValues(JSON.stringify(init))) {
+    const streams = new AlikeStreams(store, init, change)
+    return (stream, { json }, { commandId }) => streams.create(stream, inputOf(json), commandId)
+  }
+  const { root, forks, join, steps, ...rest } = init
   const fillRoot = filled(root)
   const fillForks = forks.map(filled)
   const fillSteps = steps?.map(filled)
@@ -130,12 +138,10 @@ function filled<Spec extends EventSpec>(spec: Spec): (record: InboxRecord) => Sp
 }
 
 /** What the outcome of its operation means for a record. */
-export function outcomeOf(
-  outcome: TransactOutcome,
-  stream: string,
-  done: 'created' | 'appended' | 'changed',
-): RecordOutcome {
+export function outcomeOf(outcome: Outcome, stream: string, done: 'created' | 'appended' | 'changed'): RecordOutcome {
   switch (outcome.kind) {
+    case 'created':
+      return { kind: 'created', stream }
     case 'done':
       return { kind: outcome.result.duplicate ? 'duplicate' : done, stream }
     case 'refused': {

@@ -100,6 +100,11 @@ class GroupAttempt {
     return true
   }
 
+  /** Whether the name of the stream that it creates was taken a moment ago. */
+  get isTaken(): boolean {
+    return this.#operations.some(({ isTaken }) => isTaken)
+  }
+
   /** Records that no operation that was sent was written or will be. */
   discardSent(): void {
     this.#sent = []
@@ -151,7 +156,10 @@ async function create(
   for (let attempt = 0; attempt === 0 || performance.now() < deadline; attempt += 1) {
     try {
       if (attempt > 0) await sleep(unansweredDelay(attempt - 1, undefined, Math.random), options.signal)
-      const created = await createOnce(store, name, group, options, inDoubt?.cause !== undefined)
+      const created =
+        attempt === 0 && group.isTaken
+          ? ({ kind: 'exists' } as const)
+          : await createOnce(store, name, group, options, inDoubt?.cause !== undefined)
       if (created.kind === 'settled') return created
       // "Exists" may be the answer to a network duplicate of the request that was applied.
       inDoubt = created.kind === 'unknown' ? created : (inDoubt ?? {})

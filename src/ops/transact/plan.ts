@@ -27,6 +27,8 @@ export interface PendingOperation {
   readonly edit?: (document: StreamDocument, current: CurrentState, nowMs: number) => Applied
   /** Whether ETag and summary say that the operation has nothing to do. The document is then not read. */
   readonly isIdle?: (current: StreamSnapshot) => boolean
+  /** For `init`: the name was taken a moment ago. What is there is looked at before a stream is created. */
+  readonly isTaken?: boolean
   /** Chooses the event of `operation`. Without one the operation is refused, and nothing of it is written. */
   readonly choose?: ChooseEvent
 }

@@ -49,7 +49,7 @@ export async function transactAsFound(
   name: string,
   operation: Operation,
   options: TransactOptions,
-  asFound: Pick<PendingOperation, 'choose' | 'isIdle'>,
+  asFound: Pick<PendingOperation, 'choose' | 'isIdle' | 'isTaken'>,
 ): Promise<TransactOutcome> {
   checkOperation(name, operation, options)
   options.signal?.throwIfAborted()

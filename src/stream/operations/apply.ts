@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import type { StreamDocument } from '../document.ts'
 import { attemptOf, fenceOf, isFinal, type StreamEvent } from '../event.ts'
 import { ROOT_ID } from '../event-id.ts'
@@ -10,6 +9,7 @@ import { silenceLimitMs } from '../time/deadlines.ts'
 import { advance, init } from './add-events.ts'
 import { acknowledge, checkExpired, end } from './cancel-abort.ts'
 import { checkOpen, refuse, withoutEvent } from './checks.ts'
+import { commandHash } from './command-hash.ts'
 import type { Draft } from './draft.ts'
 import { fail, noAttemptsText, skip } from './fail.ts'
 import type { Authorship, ChangeResult, Operation, Refusal } from './operation.ts'
@@ -215,35 +215,6 @@ function refused(refusal: Refusal): Applied {
 
 function notStarted(): Refusal {
   return { code: 'not-started', event: '', status: '', message: 'the document holds no event yet; init starts it' }
-}
-
-/** Arguments that may differ between repetitions of a command: times, observed state, proofs of the claim, ids. */
-const NOT_HASHED: ReadonlySet<string> = new Set(['claimMs', 'fence', 'born', 'expired', 'keep'])
-
-/**
- * The fingerprint of a command: 16 hex digits of SHA-256 over canonical JSON of operation, target and arguments.
- * Distinguishes a repetition from another command with the same id. A message that only repeats the reason is left out.
- */
-export function commandHash(operation: Operation, author: Authorship): string {
-  const args = Object.entries(operation).filter(
-    ([name, value]) => !NOT_HASHED.has(name) && !(name === 'msg' && value === author.why),
-  )
-  return hash('sha256', JSON.stringify(sorted(args)), 'hex').slice(0, 16)
-}
-
-function inOrder(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inOrder)
-  return isRecord(value) ? sorted(Object.entries(value)) : value
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function sorted(pairs: [name: string, value: unknown][]): Record<string, unknown> {
-  const value: Record<string, unknown> = {}
-  for (const [name, part] of pairs.sort(([a], [b]) => (a < b ? -1 : 1))) value[name] = inOrder(part)
-  return value
 }
 
 /** The outcome of an operation on the draft. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { commandHash } from '../../../../src/stream/operations/apply.ts'
+import { commandHash } from '../../../../src/stream/operations/command-hash.ts'
 import type { Operation } from '../../../../src/stream/operations/operation.ts'
 
 const AUTHOR = { commandId: 'c', by: 'me', why: 'so' }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { commandHash } from '../../../../src/stream/operations/apply.ts'
+import { commandHash } from '../../../../src/stream/operations/command-hash.ts'
 import type { Operation } from '../../../../src/stream/operations/operation.ts'
 import { Play, spec } from '../../../support/stream-builder.ts'
 

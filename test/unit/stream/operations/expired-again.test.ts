@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { commandHash } from '../../../../src/stream/operations/apply.ts'
+import { commandHash } from '../../../../src/stream/operations/command-hash.ts'
 import { documentText, type EventText, Play } from '../../../support/stream-builder.ts'
 import { expire, HOUR, look, worked } from './expired-play.ts'
 
