@@ -89,6 +89,7 @@ const EXIT_OF: { readonly [code: string]: number } = {
   'batch-incomplete': 7,
   'ended-otherwise': 8,
   'store-unreachable': 9,
+  'store-closed': 9,
   'store-full': 9,
   'file-failed': 9,
   'listen-failed': 9,

@@ -1,5 +1,5 @@
 import { unansweredDelay } from '../store/backoff.ts'
-import { StoreClosed, StoreUnreachable } from '../store/errors.ts'
+import { StoreUnreachable } from '../store/errors.ts'
 import type { Holder, LeaseView, StreamSnapshot, StreamStore } from '../store/store.ts'
 import type { StreamDocument } from '../stream/document.ts'
 import { BadDocument } from '../stream/errors.ts'
@@ -67,7 +67,7 @@ export async function copyInto(
     } catch (error) {
       // Only a further request shows the outcome, so keep trying; any other fault would only repeat.
       if (inDoubt === undefined) throw error
-      if (!(error instanceof StoreUnreachable) || error instanceof StoreClosed) break
+      if (!(error instanceof StoreUnreachable)) break
     }
   }
   if (inDoubt === undefined) throw new StoreUnreachable(`the stream ${name} came and went until the deadline`)

@@ -1,5 +1,5 @@
 import { RetryBudget } from '../store/backoff.ts'
-import { StoreUnreachable } from '../store/errors.ts'
+import { StoreClosed, StoreUnreachable } from '../store/errors.ts'
 import type { RemoveOutcome, StreamStore } from '../store/store.ts'
 import { removeLifeData } from './event-data.ts'
 import { readStream } from './read-stream.ts'
@@ -71,6 +71,6 @@ async function stateAfterRefusal(
     if (view === undefined) return { kind: 'missing' }
     return born === undefined || view.document.born === born ? undefined : { kind: 'replaced' }
   } catch (cause) {
-    return cause instanceof StoreUnreachable ? { kind: 'unknown', cause } : undefined
+    return cause instanceof StoreUnreachable || cause instanceof StoreClosed ? { kind: 'unknown', cause } : undefined
   }
 }

@@ -25,8 +25,10 @@ export class StoreUnreachable extends LeasectlError {
   readonly code = 'store-unreachable'
 }
 
-/** The program closed the store: retrying is useless. */
-export class StoreClosed extends StoreUnreachable {}
+/** The program closed the store. Nothing was applied, and nothing will be. */
+export class StoreClosed extends LeasectlError {
+  readonly code = 'store-closed'
+}
 
 /** The file of the store is damaged, or is not a store. It is never deleted or rewritten. */
 export class StoreDamaged extends LeasectlError {

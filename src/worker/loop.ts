@@ -1,4 +1,4 @@
-import { StoreUnreachable } from '../store/errors.ts'
+import { StoreClosed, StoreUnreachable } from '../store/errors.ts'
 import type { StreamStore } from '../store/store.ts'
 import { machineTiming, type WorkerTiming } from '../util/clock.ts'
 import { NO_LONGER } from '../util/concurrency.ts'
@@ -109,6 +109,7 @@ class Loop {
       return found
     } catch (error) {
       if (this.#over.aborted) return undefined
+      if (error instanceof StoreClosed) throw error
       const isSilent = error instanceof StoreUnreachable
       const isToEnd = this.#options.until !== undefined
       if (this.#hasScanned ? isToEnd && !isSilent : isToEnd || !isSilent) throw error

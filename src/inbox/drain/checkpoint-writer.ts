@@ -1,7 +1,7 @@
 import { systemSummary } from '../../ops/system-documents.ts'
 import { thisHost } from '../../ops/transact/transact.ts'
 import { comparePositions, type LogPosition } from '../../store/block-log.ts'
-import { StoreClosed, StoreFull, StoreUnreachable } from '../../store/errors.ts'
+import { StoreFull, StoreUnreachable } from '../../store/errors.ts'
 import type { StreamStore } from '../../store/store.ts'
 import type { Timing } from '../../util/clock.ts'
 import { RateMeter } from '../../util/rate-meter.ts'
@@ -118,6 +118,5 @@ export class CheckpointWriter {
 
 /** Whether a fault of the store passes: what was tried is tried again. */
 export function isPassing(error: unknown): boolean {
-  if (error instanceof StoreClosed) return false
   return error instanceof StoreUnreachable || error instanceof StoreFull || error instanceof DeadLettersUnknown
 }

@@ -3,7 +3,7 @@ import type { ShardPart } from '../../ops/shards/quota.ts'
 import { openShards, type Shards } from '../../ops/shards/shards.ts'
 import { damaged } from '../../ops/system-fields.ts'
 import { comparePositions, LOG_START, type LogPosition } from '../../store/block-log.ts'
-import { StoreClosed, StoreUnreachable } from '../../store/errors.ts'
+import { StoreUnreachable } from '../../store/errors.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { machineTiming, type Timing } from '../../util/clock.ts'
 import { checkpointFolder, checkpointText, NO_CHECKPOINT, parseCheckpoint, readCheckpoint } from '../checkpoint.ts'
@@ -292,5 +292,5 @@ function textOf(body: Uint8Array): string {
 }
 
 function isPassing(error: unknown): boolean {
-  return error instanceof StoreUnreachable && !(error instanceof StoreClosed)
+  return error instanceof StoreUnreachable
 }

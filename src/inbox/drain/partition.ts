@@ -1,5 +1,5 @@
 import { type BlockLog, comparePositions, type LogPosition } from '../../store/block-log.ts'
-import { StoreClosed, StoreUnreachable } from '../../store/errors.ts'
+import { StoreUnreachable } from '../../store/errors.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { InvalidValue } from '../../stream/errors.ts'
 import type { Timing } from '../../util/clock.ts'
@@ -169,7 +169,7 @@ export class PartitionDrain {
       return lines.length
     } catch (error) {
       if (this.#signal.aborted) return 0
-      if (!(error instanceof StoreUnreachable) || error instanceof StoreClosed) throw error
+      if (!(error instanceof StoreUnreachable)) throw error
       this.#shared.trouble(error)
       return 0
     }

@@ -2,7 +2,7 @@ import { hash, randomUUID } from 'node:crypto'
 import { type AlikeInit, AlikeStreams } from '../../ops/transact/alike-streams.ts'
 import { appendStep } from '../../ops/transact/append.ts'
 import { type TransactOptions, type TransactOutcome, transact } from '../../ops/transact/transact.ts'
-import { StoreClosed, StoreFull, StoreUnreachable } from '../../store/errors.ts'
+import { StoreFull, StoreUnreachable } from '../../store/errors.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { dataOf, type EventData } from '../../stream/data.ts'
 import { InvalidValue, StreamFault } from '../../stream/errors.ts'
@@ -169,7 +169,6 @@ function again(code: string, why: string, isOverload: boolean): RecordOutcome {
 
 /** What an error means for a record. @throws those that waiting does not mend */
 export function afterError(error: unknown, stream: string | undefined): RecordOutcome {
-  if (error instanceof StoreClosed) throw error
   if (error instanceof StoreUnreachable || error instanceof StoreFull) return again(error.code, error.message, true)
   if (error instanceof InvalidValue || error instanceof StreamFault)
     return { kind: 'dead', code: error.code, why: error.message, ...(stream !== undefined && { stream }) }

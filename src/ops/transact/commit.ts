@@ -168,11 +168,12 @@ async function create(
       // Removed between the two requests, or never there: create it.
       if (changed.kind !== 'missing') return changed
     } catch (error) {
-      const isUnanswered = error instanceof StoreUnreachable || options.signal?.aborted === true
+      const isUnanswered =
+        error instanceof StoreUnreachable || error instanceof StoreClosed || options.signal?.aborted === true
       if (inDoubt === undefined || (inDoubt.cause === undefined && !isUnanswered)) throw error
       inDoubt = { cause: inDoubt.cause ?? error }
       // Only a read shows the outcome, so keep trying; any other fault would only repeat.
-      if (!(error instanceof StoreUnreachable) || error instanceof StoreClosed) break
+      if (!(error instanceof StoreUnreachable)) break
     }
   }
   if (inDoubt?.cause === undefined) throw new StoreUnreachable(`the stream ${name} came and went until the deadline`)

@@ -132,7 +132,7 @@ describe('an inbox in two regions', () => {
     expect(await inbox.put({ id: 'a', data: 1 })).toEqual({ put: 1, onlyFirst: 1, onlySecond: 0 })
     expect(told).toEqual(['away second'])
     await store.close()
-    await expect(inbox.put({ id: 'b', data: 1 })).rejects.toMatchObject({ code: 'store-unreachable' })
+    await expect(inbox.put({ id: 'b', data: 1 })).rejects.toMatchObject({ code: 'store-closed' })
   })
 
   test('is refused with itself, other partitions, no inbox, or preferMs alone', async () => {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { InFlightOperations } from '../../../../src/store/azure/in-flight.ts'
-import { StoreUnreachable } from '../../../../src/store/errors.ts'
+import { StoreClosed } from '../../../../src/store/errors.ts'
 import type { ChangeOutcome, StreamStore } from '../../../../src/store/store.ts'
 import { within } from '../../../../src/util/concurrency.ts'
 import { bytes, changeOptions, given, leased, put, stored, summary, text } from '../../../contract/harness.ts'
@@ -79,7 +79,7 @@ describe('closing the store', () => {
   it('starts no further change', async () => {
     const closed = closedDuring('put')
     await change('1')
-    await expect(change('2')).rejects.toBeInstanceOf(StoreUnreachable)
+    await expect(change('2')).rejects.toBeInstanceOf(StoreClosed)
     await closed
     expect(text((await stored(direct, 's')).body)).toBe('1')
     expect(await leaseState()).toBe('available')
@@ -146,9 +146,9 @@ describe('closing the store lets a request in flight complete:', () => {
     // The maximum number of functions between the answer and the caller.
     for (let depth = 0; depth < 20; depth += 1) await undefined
     const released = store.releaseLease('s', LEASE_ID)
-    await expect(store.create('new', bytes('1'), summary())).rejects.toBeInstanceOf(StoreUnreachable)
-    await expect(store.remove('s', {})).rejects.toBeInstanceOf(StoreUnreachable)
-    await expect(acquire()).rejects.toBeInstanceOf(StoreUnreachable)
+    await expect(store.create('new', bytes('1'), summary())).rejects.toBeInstanceOf(StoreClosed)
+    await expect(store.remove('s', {})).rejects.toBeInstanceOf(StoreClosed)
+    await expect(acquire()).rejects.toBeInstanceOf(StoreClosed)
     expect(await released).toMatchObject({ kind: 'ok' })
     await closed
     expect(await leaseState()).toBe('available')

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { BadAddress, NotPermitted, StoreUnreachable } from '../../../../src/store/errors.ts'
+import { BadAddress, NotPermitted, StoreClosed } from '../../../../src/store/errors.ts'
 import { openSqliteStore } from '../../../../src/store/sqlite/store.ts'
 import { changeOptions, given, holder, increment, listed, stored, text } from '../../../contract/harness.ts'
 import { inFile, testFolder } from './support.ts'
@@ -106,7 +106,7 @@ describe('a store in use', () => {
     const store = openSqliteStore(join(testFolder(), 'streams.db'))
     await given(store, 'a')
     await store.close()
-    await expect(store.read('a')).rejects.toBeInstanceOf(StoreUnreachable)
+    await expect(store.read('a')).rejects.toBeInstanceOf(StoreClosed)
   })
 })
 
