@@ -142,9 +142,9 @@ class Executor {
     const events = outcome === 'ended' ? (ended?.length ?? endsOf(decision)) : 0
     if (events > 0) this.#breaker.ended(events, this.#rules.monotonicMs())
     const stream = this.#registry.get(decision.stream)
-    if (outcome === 'notified' && decision.kind !== 'settle') stream?.markNotified(decision.event)
     const againMs = this.#retryAfterMs(outcome)
-    if (againMs !== undefined) this.#postpone(decision, againMs)
+    if (outcome === 'notified' && decision.kind !== 'settle') stream?.markNotified(decision.event)
+    else if (againMs !== undefined) this.#postpone(decision, againMs)
     else stream?.recordChange(events)
     this.#rules.handled(decision)
   }

@@ -55,7 +55,10 @@ export function reportOf(
 }
 
 /** Totals over the streams of a registry. */
-type Totals = Pick<PassReport, 'streams' | 'total' | 'watched' | 'openEvents' | 'overdue' | 'next' | 'work'>
+type Totals = Pick<
+  PassReport,
+  'streams' | 'total' | 'watched' | 'openEvents' | 'overdue' | 'notified' | 'next' | 'work'
+>
 
 /** Limit for the reported next deadlines. */
 const MAX_NEXT = 20
@@ -67,6 +70,7 @@ export function totalsOf(registry: StreamRegistry, nowMs: number, owns: (name: s
   let watched = 0
   let openEvents = 0
   let overdue = 0
+  let notified = 0
   const work = new WorkTally(nowMs)
   for (const stream of registry.values()) {
     const { name, status, dueMs } = stream
@@ -74,13 +78,16 @@ export function totalsOf(registry: StreamRegistry, nowMs: number, owns: (name: s
     watched += 1
     openEvents += stream.openEvents
     if (dueMs <= nowMs) overdue += 1
+    else if (stream.isNotified) notified += 1
     if (status !== '') statuses.set(status, (statuses.get(status) ?? 0) + 1)
     soonest.see(name, dueMs)
     if (stream.pending !== undefined) work.add(stream.pending, stream)
   }
   // Object.fromEntries is safe for untrusted keys such as `__proto__`.
   const streams = Object.fromEntries(statuses)
-  return { streams, total: registry.size, watched, openEvents, overdue, next: soonest.sorted(), work: work.totals() }
+  const next = soonest.sorted()
+  const counts = { total: registry.size, watched, openEvents, overdue: overdue + notified, notified }
+  return { streams, ...counts, next, work: work.totals() }
 }
 
 class WorkTally {

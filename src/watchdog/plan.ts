@@ -58,6 +58,8 @@ export interface StreamPlan {
   readonly nextInspectionMs: number
 }
 
+const NEVER = Number.POSITIVE_INFINITY
+
 /** An open event with a deadline, expired or not. */
 interface DatedEvent {
   readonly event: StreamEvent
@@ -90,8 +92,9 @@ export function planStream(subject: InspectedStream, rules: InspectionRules): St
   return {
     expiries,
     observations,
-    dueMs: Math.min(...left.map(({ limit }) => limit.dueMs), Number.POSITIVE_INFINITY),
-    nextInspectionMs: Math.min(...left.map(({ inspectAtMs }) => inspectAtMs), Number.POSITIVE_INFINITY),
+    // A limit that was notified is past, and nothing more happens to it.
+    dueMs: Math.min(...left.map(next => (next.inspectAtMs === NEVER ? NEVER : next.limit.dueMs)), NEVER),
+    nextInspectionMs: Math.min(...left.map(({ inspectAtMs }) => inspectAtMs), NEVER),
   }
 }
 
@@ -131,7 +134,7 @@ function inspectAtMs(
   rules: InspectionRules,
 ): number {
   if (observation === undefined) return dueMs
-  if (observation.isNotified) return Number.POSITIVE_INFINITY
+  if (observation.isNotified) return NEVER
   const sinceMs = kind === 'no-sign-of-life' ? observation.sinceMs : observation.dueSinceMs
   return rules.nowMs + sinceMs + rules.apartMs - rules.atMs
 }

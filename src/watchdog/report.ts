@@ -39,6 +39,8 @@ export interface PassReport {
   readonly openEvents: number
   /** Streams with an open event past its deadline after this pass. */
   readonly overdue: number
+  /** Those of them of which observers were notified, and nothing more happens to them. */
+  readonly notified: number
   readonly work: WorkTotals
   /** Number of documents read. */
   readonly documents: number
@@ -149,10 +151,10 @@ export class PassObservers {
 
 /**
  * Whether a pass could execute its decisions. `nothing`: the store prevented all of them, so the watchdog observes but
- * cannot act. `undefined`: inconclusive, since there were no decisions although a deadline has expired.
+ * cannot act. `undefined`: inconclusive, since there were no decisions although a deadline has expired that is not only notified.
  */
-export function executionStatus({ kind, outcomes, overdue }: PassReport): 'some' | 'nothing' | undefined {
+export function executionStatus({ kind, outcomes, overdue, notified }: PassReport): 'some' | 'nothing' | undefined {
   const all = Object.values(outcomes).reduce((sum, count) => sum + count, 0)
-  if (all === 0) return kind === 'sweep' && overdue === 0 ? 'some' : undefined
+  if (all === 0) return kind === 'sweep' && overdue === notified ? 'some' : undefined
   return (outcomes.failed ?? 0) + (outcomes.unknown ?? 0) === all ? 'nothing' : 'some'
 }

@@ -7,6 +7,7 @@ import {
   choices,
   duration,
   nonEmpty,
+  once,
   type PointInTime,
   pattern,
   pointInTime,
@@ -155,7 +156,7 @@ export function selectionFlags(command: Command, since?: string | false): Comman
   filterFlags(command, since)
   const options = [
     new Option('--streams <file>', 'names from a file, one per line, or ls -o ndjson; - is standard input').argParser(
-      nonEmpty('--streams'),
+      once('--streams', nonEmpty('--streams')),
     ),
     new Option('--all', 'every stream of the store'),
   ]

@@ -1,4 +1,4 @@
-import { parseDocument } from 'yaml'
+import { parseDocument, visit } from 'yaml'
 import { UsageError } from '../../cli/problem.ts'
 import { choice, inFlag, requiredText, storedDuration, storedText, storedTime, timeout } from '../../cli/values.ts'
 import { dataOf, type EventData } from '../../stream/data.ts'
@@ -69,7 +69,14 @@ export function eventNamed({ auto, ...texts }: Readonly<Record<string, string>>)
   return spec({ ...texts, ...(auto === undefined ? {} : { auto: auto === 'true' || auto === 'yes' || auto }) })
 }
 
+/** Numbers are texts, as they are written: 007 is no 7. Only data in JSON has numbers. */
 function plainValue(document: ReturnType<typeof parseDocument>): unknown {
+  visit(document, {
+    Pair: (_, { key }) => (String(key) === 'json' ? visit.SKIP : undefined),
+    Scalar: (_, scalar) => {
+      if (typeof scalar.value === 'number' && scalar.source !== undefined) scalar.value = scalar.source
+    },
+  })
   try {
     return document.toJS({ maxAliasCount: 100 })
   } catch (error) {

@@ -9,6 +9,7 @@ import type { FollowItem, JournalGap } from '../../ops/follow/follow.ts'
 import type { FollowManyItem } from '../../ops/follow/follow-many.ts'
 import type { JournalEntry } from '../../ops/read-stream.ts'
 import type { StreamStore } from '../../store/store.ts'
+import { StreamFault } from '../../stream/errors.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { passes, type TailOptions } from './options.ts'
 
@@ -138,7 +139,8 @@ export function noticesOfMany(item: Notice, outageMs: number): readonly string[]
 }
 
 function lostText(cause: unknown): string {
-  return `connection lost: ${visibleText(cause instanceof Error ? cause.message : String(cause))}; trying again`
+  const what = cause instanceof StreamFault ? 'it cannot be read' : 'connection lost'
+  return `${what}: ${visibleText(cause instanceof Error ? cause.message : String(cause))}; trying again`
 }
 
 function backText(outageMs: number): string {

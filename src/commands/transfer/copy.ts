@@ -18,7 +18,7 @@ import { openAudit } from '../batch/audit.ts'
 import { confirm } from '../batch/confirm.ts'
 import { holderOf } from '../lease/flags.ts'
 import type { TransferFlags } from './flags.ts'
-import { type Item, markDuplicates, placeField, readItem } from './item.ts'
+import { copyError, type Item, markDuplicates, placeField, readItem } from './item.ts'
 import {
   copyOutcome,
   dataOutcome,
@@ -137,7 +137,7 @@ async function copyOne(
   try {
     return { ...copyOutcome(item.name, await copies.put(item, body, existing), runtime), ...placeField(item) }
   } catch (error) {
-    if (!(error instanceof DataFault)) throw error
+    if (!(error instanceof DataFault)) throw copyError(item, body, error)
     return { ...dataOutcome(item.name, error, runtime), ...placeField(item) }
   }
 }
@@ -184,7 +184,9 @@ const WOULD = { create: 'would be created', replace: 'would be replaced' } as co
 async function planCopy(item: Item, { copies, flags }: CopyRequest): Promise<Job> {
   const body = await readItem(item)
   if (!(body instanceof Uint8Array)) return { outcome: body }
-  const current = await copies.compare(item.name, body)
+  const current = await copies.compare(item.name, body).catch(error => {
+    throw copyError(item, body, error)
+  })
   if (current !== undefined && !(current.kind === 'other' && flags.replace)) {
     const outcome = current.kind === 'other' ? conflictOutcome(item.name, flags) : keptOutcome(item.name, current)
     return { outcome: { ...outcome, ...placeField(item) } }

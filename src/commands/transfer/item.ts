@@ -1,7 +1,9 @@
 import { problem } from '../../cli/problem.ts'
 import type { ReadSourceData } from '../../ops/copy-data.ts'
 import { readDataBytes } from '../../ops/event-data.ts'
+import { parseBody } from '../../ops/transact/plan.ts'
 import type { StreamStore } from '../../store/store.ts'
+import { BadDocument } from '../../stream/errors.ts'
 import { goneOutcome, problemOutcome, type TransferOutcome } from './outcome.ts'
 
 /** A document to copy into a store. */
@@ -52,4 +54,17 @@ function duplicateProblem() {
 
 export function placeField({ place }: Item): { readonly place?: string } {
   return place === undefined ? {} : { place }
+}
+
+/** The error of a copy. That of a document that cannot be read says that it is the source's: the stream there may be well. */
+export function copyError({ name, place = 'the source' }: Item, body: Uint8Array, error: unknown): unknown {
+  if (!(error instanceof BadDocument)) return error
+  try {
+    parseBody(body, undefined)
+    return error
+  } catch (fault) {
+    if (!(fault instanceof BadDocument)) return error
+    const hint = fault.hint ?? `This is ${place}, which is not copied; the store was not changed.`
+    return new BadDocument(fault.message, undefined, hint, name)
+  }
 }

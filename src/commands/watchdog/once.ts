@@ -1,5 +1,3 @@
-import { commandLine } from '../../cli/command-line.ts'
-import type { GlobalOptions } from '../../cli/options.ts'
 import { type Output, tableWriter } from '../../cli/output.ts'
 import { type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
@@ -18,12 +16,9 @@ import { decisionColumns, decisionJson, decisionRow, type ReportedDecision } fro
 import { hookTargets } from './hook-targets.ts'
 import { HOOKS_DRAIN_MS, watchdogHooks } from './hooks.ts'
 import { deliveryEntry } from './log/entries.ts'
+import { overruleCommand } from './overrule.ts'
 import { purgeOnce, purgeOptions, purgeText } from './purge.ts'
-import type { Settings } from './settings.ts'
-
-export interface OnceOptions extends GlobalOptions {
-  readonly dryRun?: boolean
-}
+import type { Settings, WatchdogCommandOptions } from './settings.ts'
 
 /** How long a failing delivery is retried before it is left to the next run, ms: a user waits. */
 const RETRY_FOR_MS = 60_000
@@ -34,7 +29,7 @@ const NOT_DONE: readonly DecisionOutcome[] = ['busy', 'refused', 'failed', 'unkn
 /** Runs one pass, or shows what it would do: a row for each decision, then a summary. */
 export async function watchOnce(
   store: StreamStore,
-  options: OnceOptions,
+  options: WatchdogCommandOptions,
   watchdog: WatchdogOptions,
   settings: Settings,
   output: Output,
@@ -68,7 +63,9 @@ export async function watchOnce(
     for (const line of sentences(report, reported, isDryRun)) await output.say(line)
     if (purged !== undefined) await output.say(purgeText(purged, isDryRun))
   }
-  return isDryRun ? undefined : problemOf(report, { givenUp, left: hooks?.left ?? 0 }, runtime)
+  return isDryRun
+    ? undefined
+    : problemOf(report, { givenUp, left: hooks?.left ?? 0 }, overruleCommand(options, runtime))
 }
 
 /** Hooks receive everything since the last pass with hooks, whoever made it; the command waits for their deliveries. */
@@ -127,12 +124,12 @@ function* sentences(report: PassReport, reported: readonly ReportedDecision[], i
 function problemOf(
   report: PassReport,
   hooks: { readonly givenUp: number; readonly left: number },
-  runtime: Runtime,
+  overrule: string,
 ): Problem | undefined {
   if (report.breaker.isOpen) {
     return problem('breaker-open', `no event was ended: ${breakerText(report)}`, {
       hint: 'Check workers and clocks first; --dry-run lists all overdue events. To end all of them:',
-      tryCommand: commandLine(runtime, ['watchdog', '--once', '--max-share', '100%']),
+      tryCommand: overrule,
     })
   }
   const left = NOT_DONE.reduce((sum, outcome) => sum + (report.outcomes[outcome] ?? 0), 0)

@@ -1,6 +1,5 @@
 import { hostname } from 'node:os'
 import { NotPermitted } from '../../store/errors.ts'
-import { isStoredName } from '../../store/names.ts'
 import type { Holder, StreamStore } from '../../store/store.ts'
 import { EMPTY_DOCUMENT } from '../../stream/document.ts'
 import { LeasectlError } from '../../stream/errors.ts'
@@ -68,15 +67,12 @@ class Probe {
     this.#name = `.leasectl/probe/${options.newId()}`
   }
 
-  /** Lists, and reads the first listed stream; in an empty store the read finds nothing. */
+  /** Lists, and reads a name that is free: a stream may be unreadable in a store that is not. */
   async look(): Promise<void> {
-    let first: string | undefined
     await this.#step('list', async signal => {
-      for await (const page of this.#store.list({ limit: 1, signal })) first ??= page[0]?.name
+      for await (const _ of this.#store.list({ limit: 1, signal }));
     })
-    await this.#step('read', async signal => {
-      await this.#store.read(first !== undefined && isStoredName(first) ? first : this.#name, signal)
-    })
+    await this.#step('read', async signal => void (await this.#store.read(this.#name, signal)))
   }
 
   async write(): Promise<void> {

@@ -1,5 +1,6 @@
-import { StoreUnreachable } from '../../store/errors.ts'
+import { ContainerMissing, StoreUnreachable } from '../../store/errors.ts'
 import type { StreamStore } from '../../store/store.ts'
+import { StreamFault } from '../../stream/errors.ts'
 import { sleepUntilAborted } from '../../util/concurrency.ts'
 import { ownText } from '../../util/strings.ts'
 import { type JournalEntry, readStream, type StreamView } from '../read-stream.ts'
@@ -16,7 +17,7 @@ export interface FollowStreamOptions {
 /** An item of `follow`. */
 export type FollowItem =
   | { readonly kind: 'transaction'; readonly tx: JournalEntry }
-  /** The store does not answer; the next poll tries again. Yielded once per outage. */
+  /** The store does not answer, or cannot be read for now; the next poll tries again. Yielded once per outage. */
   | { readonly kind: 'interrupted'; readonly cause: unknown }
   /** The store answers again. `missed`: the journal does not continue from the last position; `broken` says why. */
   | { readonly kind: 'resumed'; readonly missed: boolean; readonly broken?: JournalGap }
@@ -35,7 +36,8 @@ interface LastPoll {
 
 /**
  * Follows the transactions of one stream in order, without a gap: the journal is complete and has all transactions
- * between two polls. Ends when the signal aborts. @throws BadDocument and the store's faults except `StoreUnreachable`
+ * between two polls. Ends when the signal aborts. @throws the store's faults except `StoreUnreachable`; BadDocument and
+ * ContainerMissing only before anything was read
  */
 export async function* follow(
   store: StreamStore,
@@ -47,12 +49,14 @@ export async function* follow(
   const position = new Position({ version: fromVersion, ...incarnation })
   const last: LastPoll = { position, etag: '', done: false, gone: false }
   let interrupted = false
+  let hasRead = false
   while (options.signal?.aborted !== true) {
-    const poll = await tryRead(store, name, options.signal)
+    const poll = await tryRead(store, name, hasRead, options.signal)
     if (poll.kind === 'unreachable') {
       if (!interrupted) yield { kind: 'interrupted', cause: poll.cause }
       interrupted = true
     } else if (poll.kind === 'read') {
+      hasRead = true
       const { items, broken } = newItems(last, poll.view)
       if (interrupted) yield { kind: 'resumed', missed: broken !== undefined, ...(broken && { broken }) }
       interrupted = false
@@ -67,14 +71,24 @@ type ReadOutcome =
   | { readonly kind: 'unreachable'; readonly cause: unknown }
   | { readonly kind: 'stopped' }
 
-async function tryRead(store: StreamStore, name: string, signal: AbortSignal | undefined): Promise<ReadOutcome> {
+async function tryRead(
+  store: StreamStore,
+  name: string,
+  hasRead: boolean,
+  signal: AbortSignal | undefined,
+): Promise<ReadOutcome> {
   try {
     return { kind: 'read', view: await readStream(store, name, signal) }
   } catch (cause) {
     if (signal?.aborted === true) return { kind: 'stopped' }
-    if (cause instanceof StoreUnreachable) return { kind: 'unreachable', cause }
+    if (cause instanceof StoreUnreachable || (hasRead && mayPass(cause))) return { kind: 'unreachable', cause }
     throw cause
   }
+}
+
+/** What another program may have done for a moment: a document half written, a file moved away. */
+function mayPass(cause: unknown): boolean {
+  return cause instanceof StreamFault || cause instanceof ContainerMissing
 }
 
 function newItems(

@@ -102,6 +102,11 @@ export class KnownStream implements RememberedStream {
     return (this.#trouble ?? NO_TROUBLE).observations
   }
 
+  /** Whether observers were notified of an overdue event of it. */
+  get isNotified(): boolean {
+    return this.observations.values().some(({ isNotified }) => isNotified)
+  }
+
   get heldEvents(): number {
     return (this.#trouble ?? NO_TROUBLE).heldEvents
   }

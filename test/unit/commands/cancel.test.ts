@@ -260,3 +260,8 @@ test('-v shows each attempt to get the lease, who holds it, how long it waited, 
   const free = await cli(world, ['event', 'complete', 's', '01.00', '-v'])
   expect(free.stderr).toContain('lease of s: free, 1 attempt, waited 0.0s\n')
 })
+
+test('two lists of streams are refused: of one nothing would be done', async () => {
+  const ran = await cli(newWorld(), ['cancel', '--streams', 'a.txt', '--streams', 'b.txt', '--yes'])
+  expect(ran).toMatchObject({ exit: 2, stderr: expect.stringContaining('--streams is given twice') })
+})

@@ -589,3 +589,16 @@ test('a source that is neither a file nor a folder is refused: a pipe would bloc
   expect(ran.exit).toBe(2)
   expect(ran.stderr).toContain('/dev/null is neither a file nor a folder')
 })
+
+test.each([[[]], [['--replace', '--yes']]])(
+  'a file that is no stream is said to be bad, not the stream %j',
+  async more => {
+    const { world } = await withStreams('good')
+    const path = join(folder(), 'bad.xml')
+    writeFileSync(path, 'garbage')
+    const ran = await cli(world, ['import', path, '--name', 'good', ...more])
+    expect(ran.exit).toBe(12)
+    expect(ran.stderr).toContain(`This is ${path}, which is not copied; the store was not changed.`)
+    expect(ran.stderr).not.toContain('rm --force')
+  },
+)

@@ -280,3 +280,22 @@ test.each([
 ])('%s %s: a backslash is refused, because Azure would make another name of it', async (...argv) => {
   expect(await cli(newWorld(), argv)).toMatchObject({ exit: 2, stderr: expect.stringMatching(/"a\\\\b" .*backslash/) })
 })
+
+test('numbers of a template are texts as they are written; those in JSON data are numbers', async () => {
+  const yaml = `root: R
+key: 0012345
+topic: 1.10
+tag: 12345678901234567890
+ref: 0x1F
+steps:
+- { name: A, key: 00420, data: 0077 }
+- { name: B, data: { json: { n: 1.50 } } }
+`
+  const world = newWorld()
+  expect((await cli(world, ['init', 's', '--from', 'o.yaml'], { files: { 'o.yaml': yaml } })).exit).toBe(0)
+  const shown = json((await cli(world, ['show', 's', '-o', 'json'])).stdout)
+  const [root, a, b] = shown.events as readonly unknown[]
+  expect(root).toMatchObject({ key: '0012345', topic: '1.10', tag: '12345678901234567890', ref: '0x1F' })
+  expect(a).toMatchObject({ key: '00420', input: { text: '0077' } })
+  expect(b).toMatchObject({ input: { text: '{"n":1.5}' } })
+})

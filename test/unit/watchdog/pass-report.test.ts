@@ -30,6 +30,7 @@ it('a report counts streams by status, open events, and overdue streams', () => 
     watched: 4,
     openEvents: 6,
     overdue: 2,
+    notified: 0,
     work: { failed: 0, abandoned: 0, suspended: 0, ready: [], readySinceMs: undefined },
     next: [
       { stream: 's2', dueMs: NOW - 5 },

@@ -666,6 +666,18 @@ describe('a slow listing', () => {
 })
 
 describe('a pass report', () => {
+  it('counts a notified limit as overdue, and not among the next ones: nothing more happens to it', async () => {
+    const world = new World()
+    await world.worked('a', '00:01:00')
+    await world.worked('b', '00:10:00')
+    const { sweep, notes } = dogOf(world, { onDue: 'notify' })
+    for (let sweeps = 0; sweeps < 8; sweeps++, world.wait(INTERVAL)) await sweep()
+    world.wait(MINUTE)
+    const report = await sweep()
+    expect(notes.outcomes).toEqual(['a notify notified'])
+    expect(report).toMatchObject({ overdue: 1, notified: 1, next: [{ stream: 'b' }] })
+  })
+
   it('has the current state, the next deadline, and the clock difference', async () => {
     const world = new World()
     await world.worked('a', '00:01:00')
@@ -682,6 +694,7 @@ describe('a pass report', () => {
       watched: 3,
       openEvents: 5,
       overdue: 0,
+      notified: 0,
       next: [
         { stream: 'a', dueMs: world.nowMs + MINUTE },
         { stream: 'b', dueMs: world.nowMs + 2 * MINUTE },

@@ -16,6 +16,7 @@ export function sweepReport(more: Partial<PassReport> = {}): PassReport {
     watched: 2,
     openEvents: 6,
     overdue: 0,
+    notified: 0,
     work: { failed: 0, abandoned: 0, suspended: 0, ready: [], readySinceMs: undefined },
     documents: 1,
     outcomes: {},

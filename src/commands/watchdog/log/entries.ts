@@ -163,7 +163,7 @@ export function plannedEntry(decision: ExecutedDecision['decision']): Entry {
 }
 
 function textOf({ decision, outcome, atMs, message, code, ended = [] }: ExecutedDecision): string {
-  if (decision.kind === 'settle') return message ?? 'closed joins that another writer left open'
+  if (decision.kind === 'settle') return message ?? 'what events had waited for has come'
   const why = withoutOutset(decision.message)
   if (!isEnd(outcome)) return `${message ?? why}${code === undefined || code === outcome ? '' : ` [${code}]`}`
   const others = ended.length > 1 ? `, ${counted(ended.length, 'event')} ended` : ''

@@ -1,5 +1,3 @@
-import { commandLine } from '../../../cli/command-line.ts'
-import type { GlobalOptions } from '../../../cli/options.ts'
 import type { Runtime } from '../../../cli/runtime.ts'
 import { jsonTime } from '../../../formats/json.ts'
 import { counted } from '../../../formats/terminal/numbers.ts'
@@ -7,6 +5,8 @@ import { isoTime } from '../../../stream/time/dates.ts'
 import { BoundedMap } from '../../../util/bounded-map.ts'
 import type { ExecutedDecision } from '../../../watchdog/decision.ts'
 import type { FailedPass, Observer, PassReport } from '../../../watchdog/report.ts'
+import { overruleCommand } from '../overrule.ts'
+import type { WatchdogCommandOptions } from '../settings.ts'
 import {
   breakerEntry,
   decisionEntry,
@@ -31,9 +31,9 @@ export interface WatchdogLog extends Observer {
  * Writes JSON lines, or text on a terminal unless JSON is requested. `-q` leaves warnings and errors, `-v` adds every
  * pass.
  */
-export async function openLog(options: GlobalOptions, runtime: Runtime): Promise<WatchdogLog> {
+export async function openLog(options: WatchdogCommandOptions, runtime: Runtime): Promise<WatchdogLog> {
   const sink = await openSink(options, runtime)
-  const overrule = () => commandLine(runtime, ['watchdog', '--once', '--max-share', '100%'])
+  const overrule = () => overruleCommand(options, runtime)
   return { ...logObserver(sink, () => runtime.nowMs(), overrule), note: sink }
 }
 

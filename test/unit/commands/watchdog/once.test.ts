@@ -96,6 +96,10 @@ describe('watchdog --once', () => {
     expect(stderr).toContain('no event was ended: 51 of 204 open events (25%) are due, more than 20%')
     expect(stderr).toContain('[breaker-open]')
     expect(stderr).toContain('try      leasectl watchdog --once --max-share 100%')
+    const words = ['watchdog', '--once', '--match', 'late/**', '--on-due', 'abort-stream']
+    expect((await cli(world, words)).stderr).toContain(
+      "try      leasectl watchdog --once --match 'late/**' --on-due abort-stream --max-share 100%",
+    )
     expect(await statuses(world, 'late/000')).toMatchObject({ '01.00': 'init' })
   })
 

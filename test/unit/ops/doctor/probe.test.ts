@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import { type ProbeStep, probeStore } from '../../../../src/ops/doctor/probe.ts'
 import { ContainerMissing, NotPermitted, StoreUnreachable } from '../../../../src/store/errors.ts'
 import type { StreamStore } from '../../../../src/store/store.ts'
-import { memoryStore } from '../support.ts'
+import { BadDocument } from '../../../../src/stream/errors.ts'
+import { init, memoryStore, run } from '../support.ts'
 
 /** The memory store with some methods replaced; it records the names it was told to create. */
 function storeWith(methods: Partial<StreamStore>): { store: StreamStore; created: string[]; inner: StreamStore } {
@@ -183,4 +184,15 @@ test('a bug is not reported as an error of the store', async () => {
     },
   })
   await expect(probe(store)).rejects.toBeInstanceOf(TypeError)
+})
+
+test('a store whose first stream cannot be read can be read', async () => {
+  const { store, inner } = storeWith({
+    read: async name => {
+      if (name.startsWith('.leasectl/')) return inner.read(name)
+      throw new BadDocument('it is archived', undefined, undefined, name)
+    },
+  })
+  await run(inner, 'a', init(['A']))
+  expect(step(await probe(store, { write: false }), 'read')).toMatchObject({ outcome: 'ok' })
 })

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { type FollowItem, follow } from '../../../../src/ops/follow/follow.ts'
-import { StoreUnreachable } from '../../../../src/store/errors.ts'
+import { ContainerMissing, StoreUnreachable } from '../../../../src/store/errors.ts'
 import type { StreamSnapshot, StreamStore } from '../../../../src/store/store.ts'
+import { BadDocument } from '../../../../src/stream/errors.ts'
 import { HOLDER, init, memoryStore, run } from '../support.ts'
 
 /** Follows until `enough` returns true; before each poll the next step is taken. */
@@ -32,6 +33,21 @@ function told(items: readonly FollowItem[]): string[] {
 }
 
 describe('follow', () => {
+  it.each([
+    ['a document half written', new BadDocument('it ends too early')],
+    ['a file moved away', new ContainerMissing('there is no store')],
+  ])('goes on after %s, and ends with it if nothing was read before', async (_, fault) => {
+    const { store } = memoryStore()
+    const broken = () => {
+      throw fault
+    }
+    const add = () => run(store, 's', { op: 'complete', event: '01.00' })
+    await run(store, 's', init(['A', 'B']))
+    const items = await collect(store, [() => undefined, broken, broken, add])
+    expect(told(items)).toEqual(['1 init', 'interrupted', 'resumed', '2 complete'])
+    await expect(collect(store, [broken])).rejects.toThrow(fault)
+  })
+
   it('reports every transaction once and in order, however many happen between two polls', async () => {
     const { store } = memoryStore()
     const items = await collect(store, [

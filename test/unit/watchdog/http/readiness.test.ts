@@ -128,6 +128,8 @@ describe('a store that refuses every change', () => {
     expect(await after(NOTHING, { kind: 'appointment', overdue: 0 })).toBe(false)
     expect(await after(NOTHING, { outcomes: { ended: 1 }, overdue: 2 })).toBe(true)
     expect(await after(NOTHING, { overdue: 0 })).toBe(true)
+    expect(await after(NOTHING, { overdue: 2, notified: 1 })).toBe(false)
+    expect(await after(NOTHING, { overdue: 2, notified: 2 })).toBe(true)
   })
 })
 

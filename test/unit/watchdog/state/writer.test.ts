@@ -34,6 +34,7 @@ const REPORT: PassReport = {
   watched: 5,
   openEvents: 12,
   overdue: 1,
+  notified: 0,
   work: { failed: 2, abandoned: 1, suspended: 0, ready: [{ step: 'Pay', count: 1 }], readySinceMs: 1 },
   documents: 3,
   outcomes: { ended: 2, 'showed-life': 1 },
