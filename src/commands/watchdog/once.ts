@@ -1,9 +1,11 @@
+import { errorProblem } from '../../cli/error-problem.ts'
 import { type Output, tableWriter } from '../../cli/output.ts'
 import { type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { jsonDocument, jsonTime } from '../../formats/json.ts'
 import { counted, countText } from '../../formats/terminal/numbers.ts'
 import type { StreamStore } from '../../store/store.ts'
+import { LeasectlError } from '../../stream/errors.ts'
 import { machineTiming } from '../../util/clock.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import type { DecisionOutcome } from '../../watchdog/decision.ts'
@@ -46,7 +48,14 @@ export async function watchOnce(
   const observers = hooks === undefined ? [recorder] : [recorder, hooks]
   const once = { ...watchdog, observers, wantsMoved: hooks !== undefined }
   const report = await runOnce(store, once, { isDryRun, signal: runtime.signal })
-  const purged = await purgeOnce(store, purgeOptions(settings, watchdog, runtime), isDryRun, runtime)
+  // What the pass has ended is told also if the purge fails.
+  let purgeFault: LeasectlError | undefined
+  const purging = purgeOnce(store, purgeOptions(settings, watchdog, runtime), isDryRun, runtime)
+  const purged = await purging.catch(error => {
+    if (!(error instanceof LeasectlError)) throw error
+    purgeFault = error
+    return undefined
+  })
   await hooks?.idle()
   await hooks?.drain(0)
   if (options.output === 'json') {
@@ -63,6 +72,7 @@ export async function watchOnce(
     for (const line of sentences(report, reported, isDryRun)) await output.say(line)
     if (purged !== undefined) await output.say(purgeText(purged, isDryRun))
   }
+  if (purgeFault !== undefined) return purgeProblem(purgeFault, report, runtime)
   return isDryRun
     ? undefined
     : problemOf(report, { givenUp, left: hooks?.left ?? 0 }, overruleCommand(options, runtime))
@@ -119,6 +129,11 @@ function* sentences(report: PassReport, reported: readonly ReportedDecision[], i
   if (report.deferred > 0)
     yield `${counted(report.deferred, 'decision')} deferred to the next pass: over --max-per-pass, or in a stream that could not be changed`
   if (isDryRun && report.breaker.isOpen) yield `the circuit breaker would stop this pass: ${breakerText(report)}`
+}
+
+function purgeProblem(fault: LeasectlError, { endedEvents }: PassReport, runtime: Runtime): Problem {
+  if (endedEvents === 0) return errorProblem(fault, runtime)
+  return problem('batch-incomplete', `the purge failed: ${fault.message}`, { applied: 'yes', cause: fault })
 }
 
 function problemOf(

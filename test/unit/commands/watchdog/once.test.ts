@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { AUDIT_LOG } from '../../../../src/ops/audit-log.ts'
+import { NotPermitted } from '../../../../src/store/errors.ts'
 import type { EventSpec, Operation } from '../../../../src/stream/operations/operation.ts'
 import { init, run } from '../../ops/support.ts'
+import { storeWith } from '../store-with.ts'
 import { bodyOf, cli, json, newWorld, statuses, type World } from '../support.ts'
 
 const LIMIT: EventSpec = { name: 'Search', timeout: '00:01:00' }
@@ -156,6 +159,30 @@ describe('settings', () => {
 })
 
 describe('watchdog --purge', () => {
+  test('that fails tells what the pass has ended: exit 7', async () => {
+    const world = await overdue(1)
+    await run(world.store, 'done/1', init(['A']))
+    await run(world.store, 'done/1', { op: 'complete', event: '01.00' })
+    world.nowMs += 100 * 86_400_000
+    const refuse = (name: string) => {
+      if (name === AUDIT_LOG) throw new NotPermitted('no right to write')
+    }
+    const store = storeWith(world.store, {
+      async create(name, ...rest) {
+        refuse(name)
+        return world.store.create(name, ...rest)
+      },
+      async update(name, ...rest) {
+        refuse(name)
+        return world.store.update(name, ...rest)
+      },
+    })
+    const { exit, stdout, stderr } = await cli(world, ['watchdog', '--once', '--purge', '90d'], { store })
+    expect(stdout).toContain('late/000')
+    expect(stderr).toContain('the purge failed: ')
+    expect(exit).toBe(7)
+  })
+
   async function old(): Promise<World> {
     const world = newWorld()
     await run(world.store, 'done/1', init(['A']))
