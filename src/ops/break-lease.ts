@@ -1,6 +1,8 @@
-import type { BreakOutcome, StreamStore } from '../store/store.ts'
+import type { BreakOutcome, StreamSnapshot, StreamStore } from '../store/store.ts'
 import { LeasectlError, StreamFault } from '../stream/errors.ts'
+import { findCommand } from '../stream/journal/journal.ts'
 import type { Authorship } from '../stream/operations/operation.ts'
+import { parseBody } from './transact/plan.ts'
 import { type TransactOutcome, transact } from './transact/transact.ts'
 
 export interface RecordedBreakOptions extends Authorship {
@@ -50,6 +52,18 @@ export async function breakAndRecord(
   if (outcome.kind !== 'broken') return outcome
   const entry = await recordBreak(store, name, options)
   return { ...outcome, ...entry }
+}
+
+/** Whether the journal of the stream has the break of this command. */
+export function hasBroken({ name, body }: StreamSnapshot, commandId: string): boolean {
+  try {
+    const { journal, prefix } = parseBody(body, name)
+    return findCommand(journal, prefix, commandId)?.op === 'break-lease'
+  } catch (error) {
+    // What cannot be read has no journal, and its lease can be broken.
+    if (error instanceof StreamFault) return false
+    throw error
+  }
 }
 
 async function recordBreak(

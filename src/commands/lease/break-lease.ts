@@ -5,7 +5,7 @@ import type { Runtime } from '../../cli/runtime.ts'
 import { filterOf } from '../../cli/selection/read.ts'
 import { DEFAULT_LEASE_WAIT_MS } from '../../cli/store.ts'
 import { leaseText } from '../../formats/lease.ts'
-import { type BreakLeaseOutcome, breakAndRecord, type JournalOfBreak } from '../../ops/break-lease.ts'
+import { type BreakLeaseOutcome, breakAndRecord, hasBroken, type JournalOfBreak } from '../../ops/break-lease.ts'
 import { staleReasons } from '../../ops/stale-lease.ts'
 import type { LeaseView, StreamRow, StreamStore } from '../../store/store.ts'
 import { isHeld } from '../../stream/lease.ts'
@@ -56,6 +56,13 @@ function noLease(stored: StreamRow): Done {
   return done('already', stored.summary?.version ?? 0, { words: 'no lease to break', fields })
 }
 
+/** The command has broken a lease of the stream before: the one of now is another's. */
+function alreadyBroken(stored: StreamRow): Done {
+  const lease = leaseState(stored)
+  const fields = { ...lease, before: lease, journal: null }
+  return done('already', stored.summary?.version ?? 0, { words: 'broken by this command before', fields })
+}
+
 function leavesOut(runtime: Runtime): LeavesOut {
   const { host, isRunning } = runtime
   const nowMs = () => runtime.opened?.store.nowMs() ?? runtime.nowMs()
@@ -71,6 +78,7 @@ async function breakOne(change: TargetChange): Promise<Done | Problem> {
   const { stream } = target
   const before = await store.read(stream, runtime.signal)
   if (before === undefined) return missingProblem(stream)
+  if (hasBroken(before, commandId)) return alreadyBroken(before)
   if (!isHeld(before.lease)) return noLease(before)
   const no = changedHands(change, before, store)
   if (no !== undefined) return no

@@ -328,3 +328,15 @@ test('the preview says which selected blob is not tried, and why', async () => {
   expect(ran.stdout).toMatch(/^s {2}leased by worker-7.*"repair", ends in 1m$/m)
   expect(ran.stdout).toMatch(/^s\/ {2}leased by worker-7.*, not tried: bad-name$/m)
 })
+
+test('a break that is repeated with its command id leaves the lease of another alone', async () => {
+  const world = await leased()
+  const words = ['lease', 'break', 's', '--yes', '--command-id', 'B1']
+  expect(await cli(world, words)).toMatchObject({ exit: 0, stdout: expect.stringContaining('lease broken') })
+  await cli(world, ['lease', 'acquire', 's', '--by', 'worker-8', '-m', 'repair'])
+  expect(await cli(world, words)).toMatchObject({
+    exit: 0,
+    stdout: expect.stringContaining('broken by this command before'),
+  })
+  expect(await state(world)).toBe('leased')
+})
