@@ -154,12 +154,9 @@ function text(flag: string) {
 /** Adds the filters, `--streams` and `--all`. */
 export function selectionFlags(command: Command, since?: string | false): Command {
   filterFlags(command, since)
-  const options = [
-    new Option('--streams <file>', 'names from a file, one per line, or ls -o ndjson; - is standard input').argParser(
-      once('--streams', nonEmpty('--streams')),
-    ),
-    new Option('--all', 'every stream of the store'),
-  ]
-  for (const option of options) command.addOption(option.helpGroup(SELECTION))
+  const what = 'names from a file, one per line, or ls -o ndjson; - is standard input'
+  const list = new Option('--streams <file>', what).argParser(once('--streams', nonEmpty('--streams')))
+  for (const option of [list, new Option('--all', 'every stream of the store')])
+    command.addOption(option.helpGroup(SELECTION))
   return command
 }
