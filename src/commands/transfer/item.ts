@@ -64,7 +64,7 @@ export function copyError({ name, place = 'the source' }: Item, body: Uint8Array
     return error
   } catch (fault) {
     if (!(fault instanceof BadDocument)) return error
-    const hint = fault.hint ?? `This is ${place}, which is not copied; the store was not changed.`
+    const hint = fault.hint ?? `This is ${place}, which is not copied; the stream was not changed.`
     return new BadDocument(fault.message, undefined, hint, name)
   }
 }

@@ -598,7 +598,7 @@ test.each([[[]], [['--replace', '--yes']]])(
     writeFileSync(path, 'garbage')
     const ran = await cli(world, ['import', path, '--name', 'good', ...more])
     expect(ran.exit).toBe(12)
-    expect(ran.stderr).toContain(`This is ${path}, which is not copied; the store was not changed.`)
+    expect(ran.stderr).toContain(`This is ${path}, which is not copied; the stream was not changed.`)
     expect(ran.stderr).not.toContain('rm --force')
   },
 )
