@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { readStream } from '../ops/read-stream.ts'
 import { unansweredDelay } from '../store/backoff.ts'
 import { StoreUnreachable } from '../store/errors.ts'
 import type { StreamStore } from '../store/store.ts'
@@ -7,7 +8,7 @@ import { InvalidValue } from '../stream/errors.ts'
 import type { ChangeResult, Operation } from '../stream/operations/operation.ts'
 import { DEFAULT_ATTEMPTS, DEFAULT_BACKOFF } from '../stream/retry-policy.ts'
 import { cleanProgramText, TEXT_LIMITS } from '../stream/text.ts'
-import { attemptTimeoutMs } from '../stream/time/deadlines.ts'
+import { attemptDeadline, attemptTimeoutMs } from '../stream/time/deadlines.ts'
 import { formatDuration } from '../stream/time/durations.ts'
 import { text } from '../stream/values.ts'
 import { elapsedMs, machineTiming, type Timing } from '../util/clock.ts'
@@ -65,7 +66,7 @@ export async function workEvent(
   options.signal?.addEventListener('abort', stopped)
   if (options.signal?.aborted) stopped()
   const beating = heartbeat.run()
-  const limit = limitAttempt(claim, timing, stop)
+  const limit = limitAttempt(store, claim, timing, stop)
   try {
     const ending = limit.endingOf(withResult(await runWork(work, job), produced))
     if (lost !== undefined) return { kind: 'lost', job, lost }
@@ -86,15 +87,28 @@ export interface WorkSteps {
   readonly reporting?: () => void
 }
 
-/** Stops work that runs longer than the attempt timeout of its event. Heartbeats do not renew that time. */
-function limitAttempt(claim: Claim, timing: Timing, stop: AbortController) {
+/** How often an attempt whose time is over looks whether its stream is still suspended, ms. */
+const LOOK_MS = 10_000
+
+/**
+ * Stops work that runs longer than the attempt timeout of its event. Heartbeats do not renew that time; it stands still while the
+ * stream is suspended.
+ */
+function limitAttempt(store: StreamStore, claim: Claim, timing: Timing, stop: AbortController) {
   const ms = attemptTimeoutMs(claim.state)
   const over = new AbortController()
   let isExpired = false
   const expire = async () => {
     if (ms === undefined) return
-    await timing.pause(Math.max(0, ms - elapsedMs(claim.sentAt, timing)), over.signal)
-    if (over.signal.aborted || stop.signal.aborted) return
+    const isOver = () => over.signal.aborted || stop.signal.aborted
+    let leftMs = ms - elapsedMs(claim.sentAt, timing)
+    while (leftMs > 0) {
+      await timing.pause(leftMs, over.signal)
+      if (isOver()) return
+      const pause = await pauseOf(store, claim)
+      if (isOver()) return
+      leftMs = pause === 'suspended' ? LOOK_MS : ms + pause - elapsedMs(claim.sentAt, timing)
+    }
     isExpired = true
     stop.abort({ kind: 'attempt-timeout', ms } satisfies StopReason)
   }
@@ -108,6 +122,16 @@ function limitAttempt(claim: Claim, timing: Timing, stop: AbortController) {
     },
     over: () => over.abort(NO_LONGER),
   }
+}
+
+/** How long the stream of an attempt has been suspended meanwhile, ms, or that it is now. 0 if it cannot be read. */
+async function pauseOf(store: StreamStore, { stream, event }: Claim): Promise<number | 'suspended'> {
+  const view = await readStream(store, stream).catch(() => undefined)
+  const found = view?.stream.find(event)
+  if (view === undefined || found === undefined) return 0
+  if (view.stream.suspended) return 'suspended'
+  const { dueMs, from } = attemptDeadline(view.stream, found, view.time) ?? {}
+  return dueMs === undefined || from === undefined ? 0 : dueMs - from.ms - from.timeoutMs
 }
 
 function jobOf(

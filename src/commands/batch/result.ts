@@ -79,8 +79,9 @@ export function batchProblem({ results, notStarted = 0, tryCommand }: BatchEnd):
   }
   const total = results.length + notStarted
   const started = notStarted === 0 ? '' : `, ${countText(notStarted)} of them not started`
-  const names = failed.slice(0, 5).map(({ target }) => visibleName(target.stream))
-  const named = `${names.join(' ')}${failed.length > 5 ? ` +${countText(failed.length - 5)}` : ''}`
+  const names = [...new Set(failed.map(({ target }) => visibleName(target.stream)))]
+  const unnamed = names.length > 5 ? ` +${countText(names.length - 5)}` : ''
+  const named = `${names.slice(0, 5).join(' ')}${unnamed}`
   return problem(
     'batch-incomplete',
     `${countText(failed.length + notStarted)} of ${countText(total)} not done${started}`,

@@ -9,7 +9,7 @@ import { confirmationFor } from '../batch/confirm.ts'
 import type { LineRunner } from './command-prompt.ts'
 
 /** One of several stores of the dashboard. */
-export interface PortsOfStore extends DashboardStore {
+export interface PortsOfStore extends Omit<DashboardStore, 'explain'> {
   readonly opened: RuntimeStore
   readonly ports: Ports
 }
@@ -34,7 +34,7 @@ export function severalPorts(
   const guarded = stores.filter(({ opened }) => opened.isProtected)
   return {
     store: first.store,
-    stores,
+    stores: stores.map(at => ({ ...at, explain: error => at.ports.explain(error) })),
     address: stores.map(({ context }) => context).join(', '),
     isProtected: guarded.length > 0,
     protectedName: guarded.map(({ context }) => context).join(','),

@@ -150,9 +150,10 @@ function checkGates(draft: Draft, position: number, gates: Gates): Refusal | und
   // What follows in an undo sequence uses no results.
   const ran = gates.waitingFor(position).find(at => gates.ran(at) && !isUndo(draft.at(at)))
   if (ran === undefined) return undefined
-  const { id } = draft.at(ran)
+  const { id, status } = draft.at(ran)
   const what = gates.isJoin(ran) ? 'joined the branch of' : 'waited for'
-  const message = `${id} ${what} ${event.id} and has run; retry ${id} or start a new stream`
+  const retryIt = isFailed({ status }) ? `retry ${id} or ` : ''
+  const message = `${id} ${what} ${event.id} and has run; ${retryIt}start a new stream`
   return refuse('join-ran', event, message)
 }
 

@@ -47,7 +47,8 @@ export function attemptTimeoutMs({ lc }: StreamEvent): number | undefined {
   return span?.kind === 'after' ? span.ms : undefined
 }
 
-function attemptDeadline(stream: EventStream, event: StreamEvent, read: TimeReader): Deadline | undefined {
+/** The end of the present attempt; `undefined` without a limit. While the stream is suspended it stands still. */
+export function attemptDeadline(stream: EventStream, event: StreamEvent, read: TimeReader): Deadline | undefined {
   const timeoutMs = attemptTimeoutMs(event)
   const ms = event.lc.owner === undefined ? undefined : read(event.lc.claimed ?? '')
   if (timeoutMs === undefined || ms === undefined) return undefined

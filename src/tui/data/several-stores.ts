@@ -4,6 +4,7 @@ import { KeyedData } from './keyed-data.ts'
 import { type LookedAt, MergedData } from './merged-data.ts'
 import { Poll, type PollOptions } from './poll/poll.ts'
 import { DataStore } from './store.ts'
+import type { Explain } from './store-errors.ts'
 import type { Data, DataReader, DryRun, LiveData, StreamFailures, VisibleData } from './types.ts'
 
 /** One of several stores. */
@@ -12,6 +13,8 @@ export interface DashboardStore {
   readonly store: StreamStore
   /** Time between two polls, ms. */
   readonly intervalMs: number
+  /** Of an error of this store. */
+  readonly explain: Explain
 }
 
 interface StorePart {
@@ -27,13 +30,13 @@ export class SeveralStores extends MergedData implements LiveData, DataReader {
   readonly #looked: { dryRun: DryRun | undefined; at: LookedAt }
   #failures: StreamFailures = { count: 0, latest: undefined }
 
-  constructor(stores: readonly DashboardStore[], options: Omit<PollOptions, 'intervalMs'>) {
-    const parts = stores.map(({ context, store, intervalMs }): StorePart => {
+  constructor(stores: readonly DashboardStore[], options: Omit<PollOptions, 'intervalMs' | 'explain'>) {
+    const parts = stores.map(({ context, store, intervalMs, explain }): StorePart => {
       const live = new DataStore()
       return {
         live,
         keyed: new KeyedData(context, live),
-        poll: new Poll(store, live, { ...options, intervalMs }),
+        poll: new Poll(store, live, { ...options, intervalMs, explain }),
       }
     })
     const looked: { dryRun: DryRun | undefined; at: LookedAt } = { dryRun: undefined, at: NOWHERE }

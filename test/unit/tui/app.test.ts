@@ -7,6 +7,8 @@ import type { ChangeEnd, Ports, Preview } from '../../../src/tui/ports.ts'
 import { NO_SETTINGS } from '../../../src/tui/settings.ts'
 import { init, memoryStore, run } from '../ops/support.ts'
 
+const explain = (error: unknown) => ({ code: 'fault', message: error instanceof Error ? error.message : '' })
+
 const PREVIEW: Preview = {
   verb: 'cancel',
   question: 'This cancels a',
@@ -69,8 +71,8 @@ describe('the dashboard without its terminal', () => {
   it('shows the streams of several stores by name, each with its store, and sorts and filters by the store', async () => {
     const [eu, us] = [memoryStore().store, memoryStore().store]
     const stores = [
-      { context: 'eu', store: eu, intervalMs: 1 },
-      { context: 'us', store: us, intervalMs: 1 },
+      { context: 'eu', store: eu, intervalMs: 1, explain },
+      { context: 'us', store: us, intervalMs: 1, explain },
     ]
     for (const [store, name] of [
       [us, 'orders/1'],
@@ -97,8 +99,8 @@ describe('the dashboard without its terminal', () => {
     const [eu, us] = [memoryStore().store, memoryStore().store]
     await run(us, 'orders/1', init())
     const stores = [
-      { context: 'eu', store: failing(eu, new StoreUnreachable('no route')), intervalMs: 1 },
-      { context: 'us', store: us, intervalMs: 1 },
+      { context: 'eu', store: failing(eu, new StoreUnreachable('no route')), intervalMs: 1, explain },
+      { context: 'us', store: us, intervalMs: 1, explain },
     ]
     const { shows } = await started({}, { stores })
     await shows('orders/1')
@@ -306,7 +308,7 @@ function optionsOver(store: StreamStore, ports: Partial<Ports> = {}): AppOptions
       completeLine: none,
       switchStore: none,
       commandFor: () => 'leasectl ls',
-      explain: error => ({ code: 'fault', message: error instanceof Error ? error.message : '' }),
+      explain,
       ...ports,
     },
     intervalMs: 1,

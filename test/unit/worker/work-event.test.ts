@@ -82,6 +82,29 @@ describe('working on an event', () => {
     })
   })
 
+  it('does not count the time in which the stream was suspended for an attempt', async () => {
+    const bench = new Bench()
+    await run(bench.store, 's', {
+      op: 'init',
+      root: { name: 'Start' },
+      forks: [{ name: 'A', attemptTimeout: '00:02:00' }],
+      hold: false,
+      born: '11111111-2222-4333-8444-555555555555',
+    })
+    bench.at(MINUTE, () => void run(bench.store, 's', { op: 'suspend', stop: false }))
+    bench.at(4 * MINUTE, () => void run(bench.store, 's', { op: 'resume' }))
+    let endedMs = 0
+    const outcome = await bench.settle(
+      bench.work(async job => {
+        await Promise.resolve(bench.lasting(20 * MINUTE)(job)).catch(() => {})
+        endedMs = bench.store.nowMs() - START_MS
+        throw new Error('stopped')
+      }),
+    )
+    expect(outcome).toMatchObject({ kind: 'reported', ending: { op: 'fail', transient: true } })
+    expect(endedMs).toBe(5 * MINUTE)
+  })
+
   it('does not begin if the event is claimed', async () => {
     const bench = new Bench()
     await bench.stream()

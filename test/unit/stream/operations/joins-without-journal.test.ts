@@ -23,7 +23,7 @@ describe('a branch beside a join', () => {
       code: 'join-ran',
       event: '01.00',
       status: 'aborted',
-      message: '01 joined the branch of 01.00 and has run; retry 01 or start a new stream',
+      message: `01 joined the branch of 01.00 and has run; ${join.status === 'aborted' ? 'retry 01 or ' : ''}start a new stream`,
     })
   })
 

@@ -18,8 +18,11 @@ const EVERYTHING = {
 /** Polls these stores until the test ends. */
 function polled(stores: { readonly [context: string]: StreamStore }, visible = EVERYTHING) {
   const several = new SeveralStores(
-    Object.entries(stores).map(([context, store]) => ({ context, store, intervalMs: 1 })),
-    { explain: error => ({ code: 'x', message: error instanceof Error ? error.message : '' }) },
+    Object.entries(stores).map(([context, store]) => ({
+      ...{ context, store, intervalMs: 1 },
+      explain: error => ({ code: 'x', message: `${error instanceof Error ? error.message : ''} in ${context}` }),
+    })),
+    {},
   )
   several.setVisible(visible)
   const end = new AbortController()
@@ -84,7 +87,7 @@ test('a store that does not answer is named, and the others are shown', async ()
   const { several, until, keys } = polled({ eu: unreachable(await storeWith('o/1')), us: await storeWith('o/2') })
   await until(() => several.streams.isComplete && several.freshness.error !== undefined)
   expect(keys()).toEqual(['us:o/2'])
-  expect(several.freshness).toMatchObject({ store: 'eu', error: { message: 'eu: no answer' } })
+  expect(several.freshness).toMatchObject({ store: 'eu', error: { message: 'eu: no answer in eu' } })
 })
 
 test('the list is not complete before each store has answered or failed', async () => {
