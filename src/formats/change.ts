@@ -98,6 +98,7 @@ function consequences({ result, event }: Changed, paint: Paint): string[] {
     .filter(isVisible)
     .filter(({ id }) => id !== event)
   const lines = others.slice(0, MAX_LINES).map(({ id, from, to, how }) => {
+    if (to === '') return `    ${visibleText(id)}  ${paint('dim', '- removed')}`
     const shown = isWaiting(id, to, how) ? 'waiting' : to
     const { glyph, style } = styleOf(shown)
     const note = NOTES[how]?.[to] ?? ''

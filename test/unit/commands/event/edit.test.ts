@@ -125,3 +125,14 @@ test('import under a lost lease writes nothing and says so', async () => {
   expect(ran).toMatchObject({ exit: 11, stderr: expect.stringContaining('not the lease of s') })
   expect((await lastEntry(world))?.op).toBe('init')
 })
+
+test('an event that an edit leaves out is told as removed', async () => {
+  const world = newWorld()
+  await cli(world, ['init', 's', '--fork', 'A,B'])
+  await cli(world, ['lease', 'acquire', 's', '--lease-id', ID])
+  const { stdout } = await cli(world, ['show', 's', '-o', 'xml', '--lease-id', ID])
+  const path = join(folder, 'removed.xml')
+  writeFileSync(path, stdout.replace(/ *<Event name="B".*\n/, '').replace('next="01.00|02.00"', 'next="01.00"'))
+  const ran = await cli(world, ['event', 'edit', 's', path, '--lease-id', ID])
+  expect(ran).toMatchObject({ exit: 0, stdout: expect.stringContaining('    02.00  - removed\n') })
+})
