@@ -1,9 +1,11 @@
+import { documentCache } from '../ops/transact/commit.ts'
 import { type TransactOutcome, transactAsFound } from '../ops/transact/transact.ts'
 import { etagHash } from '../ops/watch/changed-streams.ts'
 import type { StreamSnapshot, StreamStore } from '../store/store.ts'
 import { LeasectlError } from '../stream/errors.ts'
 import { isFailed } from '../stream/event.ts'
 import type { Refusal } from '../stream/operations/operation.ts'
+import { summarize } from '../stream/summarize.ts'
 import { runBatch } from '../util/concurrency.ts'
 import { messageOf } from '../util/errors.ts'
 import type { Breaker } from './breaker.ts'
@@ -146,6 +148,8 @@ class Executor {
     if (outcome === 'notified' && decision.kind !== 'settle') stream?.markNotified(decision.event)
     else if (againMs !== undefined) this.#postpone(decision, againMs)
     else stream?.recordChange(events)
+    // A further timer of the stream may come before the next sweep.
+    if (outcome === 'settled') stream?.postpone(NEVER, nextWakeMs(this.#store, decision.stream))
     this.#rules.handled(decision)
   }
 
@@ -223,6 +227,12 @@ async function execute(
   } catch (error) {
     return { ...executed(store, decision, 'failed'), code: codeOf(error), message: messageOf(error) }
   }
+}
+
+/** When the first gate of a stream that was just written opens; `Infinity` for never, or if its document is not at hand. */
+function nextWakeMs(store: StreamStore, name: string): number {
+  const document = documentCache(store).latest(name)
+  return (document && summarize(document, { nowMs: store.nowMs(), lastBy: '' }).wakeMs) ?? NEVER
 }
 
 function isWakeDue({ summary }: StreamSnapshot, nowMs: number): boolean {

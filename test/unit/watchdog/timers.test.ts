@@ -46,6 +46,19 @@ function dyingStore(store: StreamStore, when: 'before' | 'after') {
 }
 
 describe('a timer', () => {
+  it('opens a second gate of the stream on time as well', async () => {
+    const world = new World()
+    await world.create(STREAM, [{ delay: '00:05:00' }, { delay: '00:05:03' }])
+    const { sweep, appointment } = dogOf(world)
+    await sweep()
+    world.wait(5 * MINUTE)
+    await appointment()
+    expect(await world.status(STREAM, '01.00')).toBe('init')
+    world.wait(3 * SECOND)
+    await appointment()
+    expect(await world.status(STREAM, '02.00')).toBe('init')
+  })
+
   it('is opened by another host if the one that watched it is gone', async () => {
     const world = new World()
     const wakesMs = await withTimer(world)
