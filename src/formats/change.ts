@@ -101,9 +101,8 @@ function consequences({ result, event }: Changed, paint: Paint): string[] {
     if (to === '') return `    ${visibleText(id)}  ${paint('dim', '- removed')}`
     const shown = isWaiting(id, to, how) ? 'waiting' : to
     const { glyph, style } = styleOf(shown)
-    const note = NOTES[how]?.[to] ?? ''
     const before = from === '' ? '' : `${visibleText(from)} → `
-    return `    ${visibleText(id)}  ${before}${paint(style, `${glyph} ${visibleText(shown)}`)}${note}`
+    return `    ${visibleText(id)}  ${before}${paint(style, `${glyph} ${visibleText(shown)}`)}${NOTES[how]?.[to] ?? ''}`
   })
   const more = others.length > MAX_LINES ? [`    and ${others.length - MAX_LINES} more`] : []
   const refused = (result.refused ?? []).map(

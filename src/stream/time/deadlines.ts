@@ -52,8 +52,7 @@ export function attemptDeadline(stream: EventStream, event: StreamEvent, read: T
   const timeoutMs = attemptTimeoutMs(event)
   const ms = event.lc.owner === undefined ? undefined : read(event.lc.claimed ?? '')
   if (timeoutMs === undefined || ms === undefined) return undefined
-  const paused = pauseMs(stream, event, ms, read)
-  return { kind: 'attempt', dueMs: ms + timeoutMs + paused, from: { ms, timeoutMs } }
+  return { kind: 'attempt', dueMs: ms + timeoutMs + pauseMs(stream, event, ms, read), from: { ms, timeoutMs } }
 }
 
 function timeoutDeadline(stream: EventStream, event: StreamEvent, read: TimeReader): Deadline | undefined {
