@@ -42,25 +42,18 @@ export function breakAction(runtime: Runtime): BatchAction {
     objection({ listed, fault, summary }) {
       // The blob belongs to another program.
       if (fault?.code === 'bad-name') return problem(fault.code, fault.message, { stream: listed.name })
-      return isHeld(listed.lease) ? undefined : noLease({ ...listed, ...defined({ summary }) })
+      return isHeld(listed.lease) ? undefined : notBroken({ ...listed, ...defined({ summary }) })
     },
     change: breakOne,
     fields: ({ by }) => ({ by }),
   }
 }
 
-/** There was no lease to break. */
-function noLease(stored: StreamRow): Done {
+/** Nothing is broken now. */
+function notBroken(stored: StreamRow, words = 'no lease to break'): Done {
   const lease = leaseState(stored)
   const fields = { ...lease, before: lease, journal: null }
-  return done('already', stored.summary?.version ?? 0, { words: 'no lease to break', fields })
-}
-
-/** The command has broken a lease of the stream before: the one of now is another's. */
-function alreadyBroken(stored: StreamRow): Done {
-  const lease = leaseState(stored)
-  const fields = { ...lease, before: lease, journal: null }
-  return done('already', stored.summary?.version ?? 0, { words: 'broken by this command before', fields })
+  return done('already', stored.summary?.version ?? 0, { words, fields })
 }
 
 function leavesOut(runtime: Runtime): LeavesOut {
@@ -78,8 +71,9 @@ async function breakOne(change: TargetChange): Promise<Done | Problem> {
   const { stream } = target
   const before = await store.read(stream, runtime.signal)
   if (before === undefined) return missingProblem(stream)
-  if (hasBroken(before, commandId)) return alreadyBroken(before)
-  if (!isHeld(before.lease)) return noLease(before)
+  // The lease of now is another's.
+  if (hasBroken(before, commandId)) return notBroken(before, 'broken by this command before')
+  if (!isHeld(before.lease)) return notBroken(before)
   const no = changedHands(change, before, store)
   if (no !== undefined) return no
   const { by, reason, period = 0 } = options
@@ -93,7 +87,7 @@ async function breakOne(change: TargetChange): Promise<Done | Problem> {
     case 'broken':
       return broken(outcome, before, store)
     case 'not-leased':
-      return noLease({ ...before, lease: { state: 'available' } })
+      return notBroken({ ...before, lease: { state: 'available' } })
     case 'missing':
       return missingProblem(stream)
     case 'unknown':

@@ -180,7 +180,7 @@ class DrainRun {
       this.#held.set(number, { drain, run: drain.run() })
     } catch (error) {
       if (this.#signal.aborted) return
-      if (!isPassing(error)) throw error
+      if (!(error instanceof StoreUnreachable)) throw error
       this.#trouble(error)
       this.#notBeforeMs.set(number, this.#timing.monotonicMs() + READ_AGAIN_MS)
     }
@@ -228,7 +228,7 @@ class DrainRun {
       try {
         return await read()
       } catch (error) {
-        if (!isPassing(error) || this.#signal.aborted) throw error
+        if (!(error instanceof StoreUnreachable) || this.#signal.aborted) throw error
         this.#trouble(error)
         await this.#timing.pause(READ_AGAIN_MS, this.#signal)
       }
@@ -262,7 +262,7 @@ class DrainRun {
         const log = partitionLog(this.#store, inbox, number)
         if (drained !== undefined) this.#trimmed.set(number, await trimDrained(log, { start, drained, beforeMs }))
       } catch (error) {
-        if (!isPassing(error)) throw error
+        if (!(error instanceof StoreUnreachable)) throw error
         this.#trouble(error)
       }
     }
@@ -289,8 +289,4 @@ class DrainRun {
 
 function textOf(body: Uint8Array): string {
   return new TextDecoder().decode(body)
-}
-
-function isPassing(error: unknown): boolean {
-  return error instanceof StoreUnreachable
 }

@@ -12,6 +12,13 @@ async function event(bench: Bench, id = '01.00') {
   return (await readStream(bench.store, 's'))?.stream.find(id)
 }
 
+/** A stream whose event may be worked on for two minutes at a time. */
+async function limitedAttempts({ store }: Bench): Promise<void> {
+  const forks = [{ name: 'A', attemptTimeout: '00:02:00' }]
+  const born = '11111111-2222-4333-8444-555555555555'
+  await run(store, 's', { op: 'init', root: { name: 'Start' }, forks, hold: false, born })
+}
+
 describe('working on an event', () => {
   it('claims it, passes it to the work, and reports the result', async () => {
     const bench = new Bench()
@@ -59,13 +66,7 @@ describe('working on an event', () => {
 
   it('stops an attempt that runs longer than the event allows, and reports it as transient', async () => {
     const bench = new Bench()
-    await run(bench.store, 's', {
-      op: 'init',
-      root: { name: 'Start' },
-      forks: [{ name: 'A', attemptTimeout: '00:02:00' }],
-      hold: false,
-      born: '11111111-2222-4333-8444-555555555555',
-    })
+    await limitedAttempts(bench)
     let reason: unknown
     const working = bench.work(async job => {
       await Promise.resolve(bench.lasting(10 * MINUTE)(job)).catch(() => {})
@@ -84,13 +85,7 @@ describe('working on an event', () => {
 
   it('does not count the time in which the stream was suspended for an attempt', async () => {
     const bench = new Bench()
-    await run(bench.store, 's', {
-      op: 'init',
-      root: { name: 'Start' },
-      forks: [{ name: 'A', attemptTimeout: '00:02:00' }],
-      hold: false,
-      born: '11111111-2222-4333-8444-555555555555',
-    })
+    await limitedAttempts(bench)
     bench.at(MINUTE, () => void run(bench.store, 's', { op: 'suspend', stop: false }))
     bench.at(4 * MINUTE, () => void run(bench.store, 's', { op: 'resume' }))
     let endedMs = 0
