@@ -69,8 +69,10 @@ export interface BatchAction {
   readonly objection: (item: SummarizedStream, options: SignedOptions) => Done | Problem | undefined
   /** The result that the change of a target would have in this document. */
   readonly trial?: (trial: TargetTrial) => OperationResult
-  /** The outcome of a stream in a run file that no longer exists; without it that stream is missing. */
+  /** The outcome of a stream that no longer exists, in a run file or a repeated run; without it that stream is missing. */
   readonly gone?: Done
+  /** The action when the store knows of an earlier run with its command id; `undefined` if this is the first. */
+  readonly repeated?: (store: StreamStore, commandId: string) => Promise<BatchAction | undefined>
   readonly change: (change: TargetChange) => Promise<Done | Problem>
   /** What the change did to other events; by default their number. */
   readonly consequence?: (result: ChangeResult) => string | undefined

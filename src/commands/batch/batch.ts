@@ -16,24 +16,25 @@ import type { Resume } from './resume.ts'
  * makes one change in each.
  */
 export async function runBatchCommand(
-  action: BatchAction,
+  firstRun: BatchAction,
   given: BatchCommandOptions,
   runtime: Runtime,
 ): Promise<Problem | undefined> {
   const output = await openOutput(given, runtime)
-  const resume = await resumed(action, given, runtime)
+  const resume = await resumed(firstRun, given, runtime)
   // The system is asked for the user once, not for each change.
   const options = { ...resume?.how, ...given, by: given.by ?? runtime.actor, ...resume?.given, ...rerunOf(resume) }
   const events = options.event ?? []
   const selection = resume?.selection ?? (await requireSelection(options, runtime, events))
-  const context = { action, options, runtime }
   const store = await openStoreFor(options, runtime, output)
   resume?.checkStore(store.address)
+  const repeated = given.commandId === undefined ? undefined : await firstRun.repeated?.(store, given.commandId)
+  const context = { action: repeated ?? firstRun, options, runtime }
   const single = singleOf(selection, events)
   if (single !== undefined && needsNoPlan(context)) return changeWithoutPlan(single, context, store, output)
   if (resume !== undefined) await output.say(resume.sentence)
   const { runPlanned } = await import('./planned.ts')
-  const selected = { selection, isBatch: single === undefined, resume }
+  const selected = { selection, isBatch: single === undefined, resume, isRepeated: repeated !== undefined }
   return runPlanned(selected, context, store, output)
 }
 

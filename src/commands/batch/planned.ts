@@ -22,11 +22,13 @@ interface Selected {
   /** It can have several targets. */
   readonly isBatch: boolean
   readonly resume: Resume | undefined
+  /** The store knows of an earlier run with this command id. */
+  readonly isRepeated: boolean
 }
 
 /** Plans a change, previews it and asks if required, and executes it. */
 export async function runPlanned(
-  { selection, isBatch, resume }: Selected,
+  { selection, isBatch, resume, isRepeated }: Selected,
   context: BatchContext,
   store: StreamStore,
   output: Output,
@@ -43,6 +45,7 @@ export async function runPlanned(
     ...commandIds(options, isBatch),
     keepRows: options.dryRun ? Number.POSITIVE_INFINITY : ROWS_SHOWN,
     resume,
+    isRepeated,
     runtime,
   }
   const plan = await makePlan(request, store, runtime.signal)

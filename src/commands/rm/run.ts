@@ -3,6 +3,7 @@ import { outcomeProblem } from '../../cli/outcome-problem.ts'
 import { type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { DEFAULT_LEASE_WAIT_MS } from '../../cli/store.ts'
+import { type AuditEntry, readAuditLog } from '../../ops/audit-log.ts'
 import { removeStream } from '../../ops/remove.ts'
 import type { SummarizedStream } from '../../ops/summaries.ts'
 import { isFinal } from '../../stream/event.ts'
@@ -26,10 +27,25 @@ const REMOVE: BatchAction = {
   audit: { op: 'rm', isRequired: true },
   objection,
   gone: done('already', 0),
+  async repeated(store, commandId) {
+    const earlier = (await readAuditLog(store, { ops: ['rm'] })).find(entry => entry.commandId === commandId)
+    if (earlier === undefined) return undefined
+    return { ...REMOVE, objection: (item, options) => writtenSince(earlier, item) ?? objection(item, options) }
+  },
   change: remove,
   // No journal is left to record who removed the stream.
   note: ({ by, reason }) => `by ${visibleText(by)}${reason === undefined ? '' : ` "${visibleText(reason)}"`}`,
   fields: ({ by }) => ({ by }),
+}
+
+/** Of what is there now, a repeated run removes only what was there at its first run: no stream that took a name since. */
+function writtenSince({ at, end }: AuditEntry, { listed, summary }: SummarizedStream): Done | Problem | undefined {
+  // The time of the last write may be in whole seconds.
+  const writtenMs = Math.max(listed.modifiedMs, summary?.createdMs ?? 0)
+  if (writtenMs <= Date.parse(at)) return undefined
+  const hasLeftNone = end !== undefined && Object.keys(end.counts).every(word => word === 'done' || word === 'already')
+  if (hasLeftNone) return { ...done('already', summary?.version ?? 0), words: 'removed before; this one is newer' }
+  return changed(listed.name, `was written after the command ran first, at ${at}`)
 }
 
 /** An open stream, or one that may be open, is removed only with `--force`. */

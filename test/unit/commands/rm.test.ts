@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { register } from '../../../src/commands/rm.ts'
+import { beginAuditEntry } from '../../../src/ops/audit-log.ts'
 import type { RemoveOutcome } from '../../../src/store/store.ts'
 import { HOLDER, run } from '../ops/support.ts'
 import { before, given, namesOf, runFileOf, unreadable } from './batch/support.ts'
@@ -66,6 +67,33 @@ test('without a terminal rm needs --yes; from 50 on the number too', async () =>
   expect(asked.exit).toBe(0)
   expect(await isThere(world, 's000')).toBe(false)
 })
+
+test('the same command id removes once: what took the name since stays, and what is gone is done', async () => {
+  const world = await ended('s', 't')
+  const argv = ['rm', 's', '--yes', '--command-id', 'c']
+  expect((await cli(world, argv)).stdout).toContain('removed')
+  expect(await cli(world, argv)).toMatchObject({ exit: 0, stdout: expect.stringContaining('already') })
+  world.nowMs += 2_000
+  await given(world, ['s'])
+  await run(world.store, 's', { op: 'cancel' })
+  const repeated = await cli(world, argv)
+  expect(repeated).toMatchObject({ exit: 0, stdout: expect.stringContaining('removed before; this one is newer') })
+  expect(await isThere(world, 's')).toBe(true)
+  // Of a run that was ended in between, the rest is removed.
+  const killed = { ...AUDITED, id: 'k', commandId: 'k', at: new Date(world.nowMs - 1_000).toISOString() }
+  await beginAuditEntry(world.store, killed, { by: 'ops' })
+  await given(world, ['u'])
+  await run(world.store, 'u', { op: 'cancel' })
+  const rest = await cli(world, ['rm', 't', 'u', '--yes', '--command-id', 'k'])
+  expect(rest.exit).toBe(7)
+  expect(rest.stdout + rest.stderr).toContain('u was written after the command ran first')
+  expect(await isThere(world, 't')).toBe(false)
+  expect(await isThere(world, 'u')).toBe(true)
+  expect(await cli(world, ['rm', 's', '--yes', '--command-id', 'other'])).toMatchObject({ exit: 0 })
+  expect(await isThere(world, 's')).toBe(false)
+})
+
+const AUDITED = { by: 'ops', host: 'h', op: 'rm', why: '', streams: 2, names: ['t', 'u'], source: '' }
 
 test('-o json has the fields of every change, and the author', async () => {
   const world = await ended('s')
