@@ -3,15 +3,27 @@ import { type EventData, mismatchOf } from '../stream/data.ts'
 import type { StreamDocument } from '../stream/document.ts'
 import { BadDocument } from '../stream/errors.ts'
 import { type CopyOptions, type CopyOutcome, copyInto, sameBytes } from './copy.ts'
-import { DataFault, dataBeside, readDataBytes, removeLifeData, type StreamLife, writeDataBytes } from './event-data.ts'
+import {
+  type DataBeside,
+  DataFault,
+  dataBeside,
+  readDataBytes,
+  removeLifeData,
+  type StreamLife,
+  writeDataBytes,
+} from './event-data.ts'
 import { parseBody } from './transact/plan.ts'
 
 /** Reads data of the source of a copy. @param born the incarnation of the stream, from its document. @throws DataFault */
 export type ReadSourceData = (data: EventData, born: string) => Promise<Uint8Array>
 
+/** `restored`: pieces of data that the stored stream names and had lost, if it was left as it is. */
+export type CopyWithDataOutcome = CopyOutcome & { readonly restored?: number }
+
 /**
  * Copies a document and the data that is kept beside it: the data first. The data of a stream that is replaced by another
- * incarnation is removed. Repeating heals data that is missing or damaged in the target.
+ * incarnation is removed. Data that is missing or damaged in the target is restored, also if the stored stream is a later
+ * state of the same incarnation, which stays.
  *
  * @param readData without it only the document is copied
  * @throws DataFault if the source lacks data that the target has not either: no document was written; errors of `copyInto`
@@ -22,7 +34,7 @@ export async function copyWithData(
   body: Uint8Array,
   options: CopyOptions,
   readData: ReadSourceData | undefined,
-): Promise<CopyOutcome> {
+): Promise<CopyWithDataOutcome> {
   const document = parseBody(body, name)
   const beside = readData === undefined ? [] : dataBeside(document)
   const isReplacing = typeof options.existing === 'object'
@@ -35,7 +47,39 @@ export async function copyWithData(
   }
   const outcome = await copyInto(store, name, body, options)
   await removeEnded(store, life, bornOf(before), outcome)
-  return outcome
+  if (isWanted || (outcome.kind !== 'exists' && outcome.kind !== 'skipped')) return outcome
+  const stored = before && readable(before)
+  if (stored === undefined || document.born === '' || stored.born !== document.born) return outcome
+  return { ...outcome, restored: await restoreData(store, life, stored, beside, options.holder.by, readData) }
+}
+
+/** Restores what a later state of the same incarnation still names and has lost. @returns the number of pieces */
+async function restoreData(
+  store: StreamStore,
+  life: StreamLife,
+  stored: StreamDocument,
+  beside: readonly DataBeside[],
+  by: string,
+  readData: ReadSourceData,
+): Promise<number> {
+  const named = new Set(dataBeside(stored).map(({ data }) => data.sha256))
+  let restored = 0
+  for (const { data } of beside) {
+    if (!named.has(data.sha256) || (await isIntact(readDataBytes(store, life, data)))) continue
+    // The source may have lost it too.
+    if (await isIntact(copyData(store, life, data, by, readData))) restored += 1
+  }
+  return restored
+}
+
+async function isIntact(found: Promise<unknown>): Promise<boolean> {
+  try {
+    await found
+    return true
+  } catch (error) {
+    if (error instanceof DataFault) return false
+    throw error
+  }
 }
 
 /** Copies the data beside a document to another incarnation. @throws DataFault if the source lacks data that the target has not either */

@@ -229,7 +229,8 @@ test('at any size, while the data change, the screen equals a fresh drawing', LI
 })
 
 /** A screen without the latency, and without the rate, which goes on falling once nothing changes any more. */
-const withoutRates = (rows: readonly string[]): readonly string[] => rows.slice(1).map(row => row.replace(/[▁-█]+ [\d.]+\/s/, ''))
+const withoutRates = (rows: readonly string[]): readonly string[] =>
+  rows.slice(1).map(row => row.replace(/[▁-█]+ [\d.]+\/s/, ''))
 
 test('a paste is not a command', LIMIT, async () => {
   const program = top('--write')

@@ -7,8 +7,8 @@ import type { Runtime } from '../../cli/runtime.ts'
 import { DEFAULT_LEASE_WAIT_MS } from '../../cli/store.ts'
 import { counted } from '../../formats/terminal/numbers.ts'
 import { MAX_AUDITED_NAMES } from '../../ops/audit-log.ts'
-import { type CopyOptions, type CopyOutcome, type CopyState, compareWithStored } from '../../ops/copy.ts'
-import { copyWithData } from '../../ops/copy-data.ts'
+import { type CopyOptions, type CopyState, compareWithStored } from '../../ops/copy.ts'
+import { type CopyWithDataOutcome, copyWithData } from '../../ops/copy-data.ts'
 import { DataFault } from '../../ops/event-data.ts'
 import { parseBody } from '../../ops/transact/plan.ts'
 import { ContainerMissing } from '../../store/errors.ts'
@@ -274,7 +274,7 @@ interface Copies {
   /** Runs work that may have to create the container first. */
   creating<Result>(work: () => Promise<Result>): Promise<Result>
   /** @param existing what to do if another document already has the name */
-  put(item: Item, body: Uint8Array, existing: CopyOptions['existing']): Promise<CopyOutcome>
+  put(item: Item, body: Uint8Array, existing: CopyOptions['existing']): Promise<CopyWithDataOutcome>
   /** Compares the document with the stored one of this name; `undefined` if there is none. @throws BadDocument */
   compare(name: string, body: Uint8Array): Promise<CopyState | undefined>
 }

@@ -2,7 +2,9 @@ import { errorProblem } from '../../cli/error-problem.ts'
 import { heldProblem } from '../../cli/outcome-problem.ts'
 import { type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
-import type { CopyOutcome, CopyState } from '../../ops/copy.ts'
+import { counted } from '../../formats/terminal/numbers.ts'
+import type { CopyState } from '../../ops/copy.ts'
+import type { CopyWithDataOutcome } from '../../ops/copy-data.ts'
 import type { DataFault } from '../../ops/event-data.ts'
 import type { OutcomeWord } from '../batch/options.ts'
 import type { TransferWord } from '../batch/result.ts'
@@ -25,7 +27,7 @@ export interface TransferOutcome {
 export const SAME = 'identical'
 
 /** Describes the outcome of a copy. */
-export function copyOutcome(stream: string, outcome: CopyOutcome, runtime: Runtime): TransferOutcome {
+export function copyOutcome(stream: string, outcome: CopyWithDataOutcome, runtime: Runtime): TransferOutcome {
   switch (outcome.kind) {
     case 'created':
     case 'replaced':
@@ -33,7 +35,7 @@ export function copyOutcome(stream: string, outcome: CopyOutcome, runtime: Runti
     case 'already':
       return { stream, word: 'already', note: SAME, version: outcome.version }
     case 'skipped':
-      return skippedOutcome(stream)
+      return skippedOutcome(stream, outcome.restored)
     case 'held':
       return problemOutcome(
         'busy',
@@ -45,7 +47,7 @@ export function copyOutcome(stream: string, outcome: CopyOutcome, runtime: Runti
     case 'changed':
       return problemOutcome('changed', stream, changedOf(stream))
     case 'exists':
-      return problemOutcome('refused', stream, existsProblem(stream))
+      return problemOutcome('refused', stream, existsProblem(stream, outcome.restored))
     case 'older':
     case 'unreadable':
       return problemOutcome('refused', stream, unreplaceable(stream, outcome))
@@ -55,8 +57,13 @@ export function copyOutcome(stream: string, outcome: CopyOutcome, runtime: Runti
 }
 
 /** `--skip-existing` leaves a stream whose content differs. */
-export function skippedOutcome(stream: string): TransferOutcome {
-  return { stream, word: 'skipped', note: 'exists with different content: left as it is' }
+export function skippedOutcome(stream: string, restored = 0): TransferOutcome {
+  return { stream, word: 'skipped', note: `exists with different content: left as it is${restoredText(restored)}` }
+}
+
+/** The data that the stored stream had lost. */
+function restoredText(restored: number): string {
+  return restored === 0 ? '' : `; ${counted(restored, 'piece')} of its data restored`
 }
 
 /** The stream was removed between the listing and the read. */
@@ -75,8 +82,8 @@ export function dataOutcome(stream: string, fault: DataFault, runtime: Runtime):
   return problemOutcome('failed', stream, { ...errorProblem(fault, runtime), hint })
 }
 
-export function existsProblem(stream: string): Problem {
-  return problem('exists', 'a stream of this name exists with different content', {
+export function existsProblem(stream: string, restored = 0): Problem {
+  return problem('exists', `a stream of this name exists with different content${restoredText(restored)}`, {
     exit: 5,
     stream,
     hint: '--skip-existing leaves such streams as they are, --replace replaces them.',

@@ -253,6 +253,27 @@ describe('data of a kept signal', () => {
 })
 
 describe('data in exports and imports', () => {
+  test('that a stream has lost is restored from a copy of an earlier state, and the stream stays', () =>
+    inFolder(async folder => {
+      const world = await withLongResult()
+      await cli(world, ['export', 's', '--to', folder])
+      expect((await cli(world, ['event', 'set', 's', '00', '--tag', 'later'])).exit).toBe(0)
+      const later = (await world.store.read('s'))?.etag
+      const [name = ''] = await dataNames(world.store)
+      for (const flags of [[], ['--skip-existing']]) {
+        await world.store.remove(name, {})
+        const ran = await cli(world, ['import', folder, ...flags])
+        expect(ran.stdout + ran.stderr).toMatch(/different content.*; 1 piece of its data restored/)
+        expect((await cli(world, ['event', 'data', 's', '01.00', '--result'])).stdout).toBe(LONG)
+        expect((await world.store.read('s'))?.etag).toBe(later)
+      }
+      expect((await cli(world, ['import', folder])).stderr).not.toContain('restored')
+      // Without the data in the copy, the stream is left as any other that exists.
+      await world.store.remove(name, {})
+      rmSync(join(folder, 's.data'), { recursive: true })
+      expect((await cli(world, ['import', folder, '--skip-existing'])).exit).toBe(0)
+    }))
+
   test('is carried by folders and stores, under another name too', () =>
     inFolder(async folder => {
       const world = await withLongResult()
