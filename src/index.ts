@@ -168,6 +168,7 @@ export type { SelectedValue } from './stream/xpath/xpath.ts'
 export type { EventEnd, StreamCommand, StreamCommandOptions } from './subscriptions/commands/command.ts'
 export type { OnPoison } from './subscriptions/types.ts'
 export type {
+  GivenUp,
   Job,
   LoopOptions,
   LoopReport,

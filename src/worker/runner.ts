@@ -1,6 +1,7 @@
 import type { ChooseEvent } from '../ops/transact/plan.ts'
 import { StoreUnreachable } from '../store/errors.ts'
 import type { StreamStore } from '../store/store.ts'
+import type { Refusal } from '../stream/operations/operation.ts'
 import { DEFAULT_ATTEMPTS } from '../stream/retry-policy.ts'
 import type { WorkerTiming } from '../util/clock.ts'
 import { defined } from '../util/defined.ts'
@@ -99,12 +100,12 @@ export class EventRunner {
         job => this.#workOn(job, state, turn),
         steps,
       )
-      const isGivenUp = outcome.kind === 'not-claimed' && isUsedUp(outcome.undone)
+      const usedUp = outcome.kind === 'not-claimed' ? usedUpOf(outcome.undone) : undefined
       outages.answered('change')
       const after = await aftermathOf(this.#store, outcome)
-      if (!isGivenUp) counters.ended(outcome, after.ownEnd)
+      if (usedUp === undefined) counters.ended(outcome, after.ownEnd)
       this.#follow(target, outcome, after)
-      this.#emit(target, outcome, after, isGivenUp)
+      this.#emit(target, outcome, after, usedUp)
     } catch (error) {
       if (state.isBegun) counters.threw()
       else if (!(error instanceof StoreUnreachable)) counters.fault()
@@ -195,7 +196,7 @@ export class EventRunner {
   }
 
   #notClaimed({ stream, event }: Target, undone: NotCommitted): void {
-    if (isUsedUp(undone)) this.#at.finder.wrote(stream)
+    if (usedUpOf(undone) !== undefined) this.#at.finder.wrote(stream)
     else if (undone.kind === 'held') this.#rest({ stream }, REST_MS.leased)
     else {
       this.#rest({ stream, event }, REST_MS.refused)
@@ -225,19 +226,20 @@ export class EventRunner {
     { stream, event, expiredClaim }: Target,
     outcome: WorkOutcome,
     { ownEnd }: AfterLoss,
-    isGivenUp: boolean,
+    usedUp: Refusal | undefined,
   ): void {
     const { observe, counters } = this.#at
-    if (isGivenUp) {
+    if (usedUp !== undefined) {
       counters.gaveUp()
-      observe({ kind: 'given-up', stream, event, attempts: expiredClaim?.attempts ?? 0 })
+      const { name = '', attempt = 1 } = expiredClaim ?? {}
+      observe({ kind: 'given-up', stream, event, name, attempt, message: usedUp.message })
     } else observe({ kind: 'outcome', outcome, ...defined({ ownEnd }) })
   }
 }
 
-/** Whether the event had no attempts left: it was failed instead of claimed. */
-function isUsedUp(undone: NotCommitted): boolean {
-  return undone.kind === 'refused' && undone.refusal.code === 'no-attempts'
+/** The refusal, if the event had no attempts left: it was failed instead of claimed. */
+function usedUpOf(undone: NotCommitted): Refusal | undefined {
+  return undone.kind === 'refused' && undone.refusal.code === 'no-attempts' ? undone.refusal : undefined
 }
 
 /** Counters for the report of a loop. */

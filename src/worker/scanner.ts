@@ -153,8 +153,8 @@ export class CandidateScanner {
 /** An event that can be claimed now. */
 export interface ClaimableEvent {
   readonly event: string
-  /** The expired claim, if any: its owner, and the number of attempts so far. */
-  readonly expiredClaim?: { readonly owner: string; readonly attempts: number }
+  /** If a claim of it has expired: the name of the event, and the number of that attempt. */
+  readonly expiredClaim?: { readonly name: string; readonly attempt: number }
 }
 
 export interface ClaimableEvents {
@@ -221,7 +221,7 @@ export class EventMatcher {
       if (!isClaimed(stream, event)) continue
       if (!claimRuns(event, nowMs)) {
         if (isWanted) {
-          const expiredClaim = { owner: event.lc.owner ?? '', attempts: attemptOf(event) }
+          const expiredClaim = { name: event.name, attempt: attemptOf(event) }
           take({ event: event.id, expiredClaim }, claimEndMs(event))
         }
         continue

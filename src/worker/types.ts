@@ -44,14 +44,25 @@ export type WorkerEvent =
       /** The result that the work itself wrote, if the loop could not report because the work had ended or released its event. */
       readonly ownEnd?: SelfReported
     }
-  /** The event was failed without working on it: `maxAttempts` attempts ended with an expired claim. */
-  | { readonly kind: 'given-up'; readonly stream: string; readonly event: string; readonly attempts: number }
+  | GivenUp
   /** An error of the work, or a fault of the store that concerns the event. */
   | { readonly kind: 'fault'; readonly stream?: string; readonly event?: string; readonly error: unknown }
   /** The store does not answer; the loop retries. Emitted once per outage. */
   | { readonly kind: 'interrupted'; readonly cause: unknown }
   /** The store answers again. */
   | { readonly kind: 'resumed' }
+
+/** The event was failed without working on it: the claim of its last attempt has expired. */
+export interface GivenUp {
+  readonly kind: 'given-up'
+  readonly stream: string
+  readonly event: string
+  readonly name: string
+  /** The number of the last attempt. */
+  readonly attempt: number
+  /** A sentence: how many attempts there were, and whose the last was. */
+  readonly message: string
+}
 
 /** Counters of a loop. Results that the work itself wrote count like reported ones. */
 export interface LoopReport {

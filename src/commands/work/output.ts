@@ -9,7 +9,7 @@ import { missingStreamText } from '../../store/names.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { fateText } from '../../worker/program/result.ts'
 import type { ProgramRun } from '../../worker/program/run.ts'
-import type { Job, LoopReport, SelfReported, WorkerEvent, WorkOutcome } from '../../worker/types.ts'
+import type { GivenUp, Job, LoopReport, SelfReported, WorkerEvent, WorkOutcome } from '../../worker/types.ts'
 import { isAgain } from '../../worker/work-event.ts'
 import type { WorkCommandOptions } from './options.ts'
 
@@ -19,6 +19,8 @@ type Claimed = Exclude<WorkOutcome, { readonly kind: 'not-claimed' }>
 export class WorkReporter {
   /** The last event worked on. */
   last: { readonly outcome: Claimed; readonly ran: ProgramRun | undefined } | undefined
+  /** The last event that was failed instead of worked on. */
+  givenUp: GivenUp | undefined
   readonly #options: WorkCommandOptions
   readonly #output: Output
   readonly #runtime: Runtime
@@ -63,7 +65,8 @@ export class WorkReporter {
         if (event.outcome.kind !== 'not-claimed') this.#ended(event.outcome, event.ownEnd)
         return
       case 'given-up':
-        this.#report(givenUp(event.stream, event.event, event.attempts))
+        this.givenUp = event
+        this.#report(givenUp(event))
         return
       case 'fault':
         this.#fault(event)
@@ -265,7 +268,6 @@ function specific(outcome: Claimed): Pick<Ended, 'outcome'> & Partial<Ended> {
   }
 }
 
-function givenUp(stream: string, event: string, attempts: number): Ended {
-  const message = `${attempts} attempts, and each time the worker stopped sending heartbeats`
-  return { stream, event, attempt: attempts, outcome: 'given-up', message }
+function givenUp({ kind: outcome, ...event }: GivenUp): Ended {
+  return { ...event, outcome }
 }

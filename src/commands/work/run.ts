@@ -1,4 +1,5 @@
 import { errorProblem } from '../../cli/error-problem.ts'
+import { exitOfRefusal } from '../../cli/exit-codes.ts'
 import { type Output, openOutput } from '../../cli/output.ts'
 import { EndsWith, type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
@@ -8,7 +9,7 @@ import type { StreamStore } from '../../store/store.ts'
 import { defined } from '../../util/defined.ts'
 import { workLoop } from '../../worker/loop.ts'
 import { programWork } from '../../worker/program/run.ts'
-import type { LoopOptions, LoopReport } from '../../worker/types.ts'
+import type { GivenUp, LoopOptions, LoopReport } from '../../worker/types.ts'
 import { execResult, notStarted } from '../exec/outcome.ts'
 import {
   DEFAULT_GRACE_MS,
@@ -80,7 +81,7 @@ function loopOptions(options: WorkCommandOptions, reporter: WorkReporter, runtim
 async function resultOf(
   store: StreamStore,
   report: LoopReport,
-  { last }: WorkReporter,
+  { last, givenUp: failed }: WorkReporter,
   options: WorkCommandOptions,
   output: Output,
   runtime: Runtime,
@@ -89,13 +90,18 @@ async function resultOf(
   if (options.once) {
     // The faults were reported already.
     if (last === undefined && report.faults > 0) throw new EndsWith(NOT_THE_COMMAND)
-    if (last === undefined) return undefined
+    if (last === undefined) return failed && ownProblem(givenUpProblem(failed))
     const { stream, event } = last.outcome.job
     const { command } = options
     return ownProblem(await execResult(store, { stream, event: event.id, command }, last, output, runtime))
   }
   if (!options.untilEmpty) throw new EndsWith(0)
-  const { failed, again, lost, givenUp, released, faults, locked } = report
-  if (failed + again + lost + givenUp + released + faults + locked === 0) return undefined
+  const { again, lost, givenUp, released, faults, locked } = report
+  if (report.failed + again + lost + givenUp + released + faults + locked === 0) return undefined
   return problem('batch-incomplete', 'not all events ended successfully', { applied: 'yes' })
+}
+
+function givenUpProblem({ stream, event, message }: GivenUp): Problem {
+  const exit = exitOfRefusal('no-attempts')
+  return problem('no-attempts', `${stream}: ${message}`, { exit, stream, event, applied: 'yes' })
 }

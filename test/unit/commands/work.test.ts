@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { readStream } from '../../../src/ops/read-stream.ts'
 import { shardOf } from '../../../src/ops/shards/quota.ts'
 import { NotPermitted } from '../../../src/store/errors.ts'
-import { intercept } from '../ops/support.ts'
+import { intercept, run } from '../ops/support.ts'
 import { cli, newWorld, type World } from './support.ts'
 
 const PATH = { env: { PATH: '/usr/bin:/bin' } }
@@ -68,6 +68,24 @@ test('--once returns the exit code of the command, and 0 if there is no work', a
   expect((await cli(made, ['work', '--name', 'A', '--once', '--', 'sh', '-c', 'exit 41'], PATH)).exit).toBe(41)
   const idle = await cli(made, ['work', '--name', 'A', '--once', '--', 'true'], PATH)
   expect(idle).toMatchObject({ exit: 0, stdout: '', stderr: 'nothing to do\n' })
+})
+
+test('an event with no attempt left is told with its name and the attempts since its retry; --once exits 125', async () => {
+  const made = await world('A')
+  const die = async () => {
+    await run(made.store, 's', { op: 'start', event: '01.00', owner: 'dead', claimMs: 1_000 })
+    made.nowMs += 2_000
+  }
+  await die()
+  await run(made.store, 's', { op: 'fail', event: '01.00' })
+  await run(made.store, 's', { op: 'retry', event: '01.00' })
+  await die()
+  const work = ['work', '--name', 'A', '--max-attempts', '1', '--once', '--', 'true']
+  const ran = await cli(made, work, PATH)
+  expect(ran.exit).toBe(125)
+  const why = "01.00 has failed: given up after 1 attempt; the last was dead's"
+  expect(ran.stderr).toContain(`given-up   s 01.00 A: ${why}\n`)
+  expect(ran.stderr).toMatch(/^error: s: 01\.00 has failed.*\[no-attempts\]/m)
 })
 
 test('without write permission: 7 at the end, 125 with --once', async () => {

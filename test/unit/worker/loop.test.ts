@@ -263,7 +263,10 @@ describe('a worker loop', () => {
       drain: drain.signal,
     })
     expect(await report).toMatchObject({ claimed: 0, givenUp: 1 })
-    expect(happenings).toContainEqual({ kind: 'given-up', stream: 's', event: '01.00', attempts: 3 })
+    expect(happenings).toContainEqual({
+      ...{ kind: 'given-up', stream: 's', event: '01.00', name: 'A', attempt: 3 },
+      message: "01.00 has failed: given up after 3 attempts; the last was dead-3's",
+    })
     const event = (await readStream(bench.store, 's'))?.stream.find('01.00')
     expect(event).toMatchObject({ status: 'aborted', msg: "given up after 3 attempts; the last was dead-3's" })
     await run(bench.store, 's', { op: 'retry', event: '01.00' })

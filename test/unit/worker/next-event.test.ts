@@ -237,7 +237,8 @@ describe('the next event of a stream', () => {
     }
     expect(await loop(bench, work, { ...options, observe })).toMatchObject({ claimed: 1, completed: 1, givenUp: 1 })
     expect(begun).toEqual(['01.00'])
-    expect(told).toEqual([{ kind: 'given-up', stream: 's', event: '02.00', attempts: 1 }])
+    const message = "02.00 has failed: given up after 1 attempt; the last was dead's"
+    expect(told).toEqual([{ kind: 'given-up', stream: 's', event: '02.00', name: 'A', attempt: 1, message }])
     // The claim, and the end with the failure.
     expect(writes.many).toBe(2)
     const events = (await readStream(bench.store, 's'))?.document.events ?? []
