@@ -93,7 +93,7 @@ describe.each(PLACES)('on %s', (_, open) => {
     }
   })
 
-  test('SIGTERM ends it after the records being worked on; what it has done is not seen again', async () => {
+  test('SIGTERM, or here a hang-up, ends it after the records being worked on; what it has done is not seen again', async () => {
     const { store, address } = await open()
     const outcome = await createInbox(store, 'orders', 2, { by: 'test' })
     if (outcome.kind !== 'created') throw new Error(outcome.kind)
@@ -103,7 +103,7 @@ describe.each(PLACES)('on %s', (_, open) => {
     await Promise.all(ids(50).map(id => writer.put({ id, json: '{}' })))
     const first = user.start([...argv, '-o', 'ndjson'])
     await first.until('stdout', /(?:.*created.*\n){50}/)
-    first.process.kill('SIGTERM')
+    first.process.kill('SIGHUP')
     expect(await first.ended).toMatchObject({ code: 0 })
     const again = await user.run([...argv, '--once'])
     expect(again).toMatchObject({ code: 0 })

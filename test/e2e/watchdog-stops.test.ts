@@ -62,7 +62,7 @@ async function endedWhole(store: StreamStore, streams: readonly string[]): Promi
 const toldEnds = (watchdog: WatchdogProcess): number => watchdog.lines('ended').length
 
 describe.concurrent('a watchdog that is stopped', LIMIT, () => {
-  test.each(['SIGTERM', 'SIGINT'] as const)(
+  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     'between passes ends at once with 0 (%s); the others can take its shards at once',
     async signal => {
       const store = await world.sqlite()

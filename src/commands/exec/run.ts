@@ -4,6 +4,7 @@ import { openOutput } from '../../cli/output.ts'
 import { CommandFailed, EndsWith, type Problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { DEFAULT_LEASE_WAIT_MS, leaseReport, openStoreFor } from '../../cli/store.ts'
+import { takeAsSigterm } from '../../process/as-sigterm.ts'
 import { findProgram } from '../../process/find-program.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { defined } from '../../util/defined.ts'
@@ -24,8 +25,6 @@ export const DEFAULT_GRACE_MS = 10_000
 export const NOT_THE_COMMAND = 125
 /** Exit codes that stay: wrong usage, a command that cannot be run, and signals. */
 const OWN_EXITS: readonly number[] = [2, 126, 127, 130, 143]
-/** Hang-up and Ctrl-\, which a command in its own session does not receive. */
-const AS_SIGTERM = ['SIGHUP', 'SIGQUIT'] as const
 
 /** Runs a command as the worker of an event. Ends with the command's exit code. */
 export async function exec(options: ExecOptions, runtime: Runtime): Promise<Problem | undefined> {
@@ -80,45 +79,30 @@ async function runCommand(
       ran = run
     },
   })
-  const listening = takeAsSigterm()
-  try {
-    const outcome = await workEvent(
-      store,
-      { stream, event },
-      {
-        owner: ownerOf(options, runtime),
-        by: options.by ?? runtime.actor,
-        leaseWaitMs: options.leaseWait ?? DEFAULT_LEASE_WAIT_MS,
-        signal: runtime.signal,
-        ...defined({ claimMs: claim, why: reason }),
-        ...(takeOver ? { takeOver } : {}),
-        ...defined({ write }),
-        ...leaseReport(options, runtime),
-      },
-      job => {
-        void output.detail(`claimed ${stream} ${event} as ${job.owner}, fence ${job.fence}, attempt ${job.attempt}`)
-        if (job.limitWarning !== undefined) {
-          void output.say(`${visibleText(stream)} ${visibleText(event)}: ${job.limitWarning}`)
-        }
-        return work(job)
-      },
-    )
-    if (fault !== undefined) throw fault
-    return await execResult(store, options, { outcome, ran }, output, runtime)
-  } finally {
-    listening.over()
-  }
-}
-
-/** Turns these signals into SIGTERM until `over`. Without a listener, each of them would leave commands running. */
-export function takeAsSigterm() {
-  const terminate = () => void process.kill(process.pid, 'SIGTERM')
-  for (const signal of AS_SIGTERM) process.on(signal, terminate)
-  return {
-    over() {
-      for (const signal of AS_SIGTERM) process.off(signal, terminate)
+  using _signals = takeAsSigterm()
+  const outcome = await workEvent(
+    store,
+    { stream, event },
+    {
+      owner: ownerOf(options, runtime),
+      by: options.by ?? runtime.actor,
+      leaseWaitMs: options.leaseWait ?? DEFAULT_LEASE_WAIT_MS,
+      signal: runtime.signal,
+      ...defined({ claimMs: claim, why: reason }),
+      ...(takeOver ? { takeOver } : {}),
+      ...defined({ write }),
+      ...leaseReport(options, runtime),
     },
-  }
+    job => {
+      void output.detail(`claimed ${stream} ${event} as ${job.owner}, fence ${job.fence}, attempt ${job.attempt}`)
+      if (job.limitWarning !== undefined) {
+        void output.say(`${visibleText(stream)} ${visibleText(event)}: ${job.limitWarning}`)
+      }
+      return work(job)
+    },
+  )
+  if (fault !== undefined) throw fault
+  return await execResult(store, options, { outcome, ran }, output, runtime)
 }
 
 /** The successors of the event, unless the command itself gives them. */

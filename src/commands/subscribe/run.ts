@@ -3,13 +3,14 @@ import { EndsWith, type Problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { openStoreFor } from '../../cli/store.ts'
 import { keepHeapSmallest } from '../../cli/v8-flags.ts'
+import { takeAsSigterm } from '../../process/as-sigterm.ts'
 import { findProgram } from '../../process/find-program.ts'
 import { runSubscription } from '../../subscriptions/engine.ts'
 import { DEFAULT_SHARDS } from '../../subscriptions/subscription.ts'
 import type { SubscriptionSpec } from '../../subscriptions/types.ts'
 import { defined } from '../../util/defined.ts'
 import { notStarted } from '../exec/outcome.ts'
-import { DEFAULT_GRACE_MS, environment, takeAsSigterm } from '../exec/run.ts'
+import { DEFAULT_GRACE_MS, environment } from '../exec/run.ts'
 import type { SubscribeOptions } from './options.ts'
 import { SubscribeReporter } from './output.ts'
 import { programHandler } from './program.ts'
@@ -43,7 +44,7 @@ export async function subscribe(options: SubscribeOptions, runtime: Runtime): Pr
     ...defined({ leaseWaitMs: options.leaseWait }),
   })
   const { partition, tries, onPoison, from } = options
-  const listening = takeAsSigterm()
+  using _signals = takeAsSigterm()
   runtime.signal.addEventListener('abort', reporter.draining, { once: true })
   try {
     const given = {
@@ -64,7 +65,6 @@ export async function subscribe(options: SubscribeOptions, runtime: Runtime): Pr
     await reporter.end()
     throw new EndsWith(0)
   } finally {
-    listening.over()
     runtime.signal.removeEventListener('abort', reporter.draining)
   }
 }

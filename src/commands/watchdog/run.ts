@@ -4,6 +4,7 @@ import type { Runtime } from '../../cli/runtime.ts'
 import { checkMayChange, isNear, missingFile, openStoreFor, requireFile, storeChoice } from '../../cli/store.ts'
 import { keepHeapSmall } from '../../cli/v8-flags.ts'
 import { globOf } from '../../ops/glob.ts'
+import { takeAsSigterm } from '../../process/as-sigterm.ts'
 import type { StreamStore } from '../../store/store.ts'
 import type { WatchdogOptions } from '../../watchdog/options.ts'
 import { readSettings, type Settings, type WatchdogCommandOptions } from './settings.ts'
@@ -29,10 +30,11 @@ export async function watchdog(options: WatchdogCommandOptions, runtime: Runtime
     return watchOnce(store, options, watchdogOptions(settings, store, runtime), settings, output, runtime)
   }
   const { runDaemon } = await import('./daemon.ts')
+  using _signals = takeAsSigterm()
   const opened = await runtime.openStore(storeChoice(options))
   await checkMayChange(opened)
   const checked = withMissingFile(settings, opened.store.address)
-  return runDaemon(opened, options, checked, watchdogOptions(settings, opened.store, runtime), runtime)
+  return await runDaemon(opened, options, checked, watchdogOptions(settings, opened.store, runtime), runtime)
 }
 
 /** A daemon may start before its store exists, but a mistyped path would look like an empty store forever. */

@@ -4,6 +4,7 @@ import { type Output, openOutput } from '../../cli/output.ts'
 import { EndsWith, type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { DEFAULT_LEASE_WAIT_MS, leaseReport, openStoreFor } from '../../cli/store.ts'
+import { takeAsSigterm } from '../../process/as-sigterm.ts'
 import { findProgram } from '../../process/find-program.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { defined } from '../../util/defined.ts'
@@ -11,15 +12,7 @@ import { workLoop } from '../../worker/loop.ts'
 import { programWork } from '../../worker/program/run.ts'
 import type { GivenUp, LoopOptions, LoopReport } from '../../worker/types.ts'
 import { execResult, notStarted } from '../exec/outcome.ts'
-import {
-  DEFAULT_GRACE_MS,
-  environment,
-  jobText,
-  NOT_THE_COMMAND,
-  ownProblem,
-  successorsIn,
-  takeAsSigterm,
-} from '../exec/run.ts'
+import { DEFAULT_GRACE_MS, environment, jobText, NOT_THE_COMMAND, ownProblem, successorsIn } from '../exec/run.ts'
 import type { WorkCommandOptions } from './options.ts'
 import { reportText, WorkReporter } from './output.ts'
 
@@ -44,7 +37,7 @@ export async function work(options: WorkCommandOptions, runtime: Runtime): Promi
     graceMs: options.grace ?? DEFAULT_GRACE_MS,
     ended: reporter.ran,
   })
-  const listening = takeAsSigterm()
+  using _signals = takeAsSigterm()
   try {
     const report = await workLoop(store, loopOptions(options, reporter, runtime), async job => {
       await reporter.room()
@@ -55,8 +48,6 @@ export async function work(options: WorkCommandOptions, runtime: Runtime): Promi
   } catch (error) {
     if (!options.once || error instanceof EndsWith) throw error
     return ownProblem(errorProblem(error, runtime))
-  } finally {
-    listening.over()
   }
 }
 

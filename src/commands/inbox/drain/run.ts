@@ -15,6 +15,7 @@ import {
 } from '../../../inbox/drain/work.ts'
 import type { Inbox } from '../../../inbox/inbox.ts'
 import { keepNoDocuments } from '../../../ops/transact/commit.ts'
+import { takeAsSigterm } from '../../../process/as-sigterm.ts'
 import type { StreamStore } from '../../../store/store.ts'
 import { InvalidValue } from '../../../stream/errors.ts'
 import { reasonOf } from '../../../stream/text.ts'
@@ -64,6 +65,7 @@ export async function drainInbox(options: DrainCommandOptions, runtime: Runtime)
     ...{ checkpointIntervalMs: checkpointInterval, keepMs: keep, observe: reporter.observe, newId: runtime.newId },
   }
   await output.say(`draining ${inbox.name}: ${work.description}`)
+  using _signals = takeAsSigterm()
   const progress = setInterval(reporter.progress, PROGRESS_MS)
   try {
     const report = await drain(inboxStore, drainOptions, runtime.signal)

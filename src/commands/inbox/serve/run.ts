@@ -12,6 +12,7 @@ import { type InboxStores, type ServedInbox, ServedInboxes } from '../../../inbo
 import { InboxServer } from '../../../inbox/serve/server.ts'
 import { BearerTokens } from '../../../inbox/serve/tokens.ts'
 import { InboxWriter, type RecordWriter } from '../../../inbox/writer.ts'
+import { takeAsSigterm } from '../../../process/as-sigterm.ts'
 import type { StreamStore } from '../../../store/store.ts'
 import { InvalidValue } from '../../../stream/errors.ts'
 import { sleepUntilAborted } from '../../../util/concurrency.ts'
@@ -69,6 +70,7 @@ export async function serveInboxes(options: ServeInboxOptions, runtime: Runtime)
       },
     },
   })
+  using _signals = takeAsSigterm()
   try {
     const listening = await server.listen()
     if (tokens === undefined && !listening.isLoopback) {
