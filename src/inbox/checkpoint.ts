@@ -5,8 +5,10 @@ import { StoreIncompatible } from '../store/errors.ts'
 import type { StreamSnapshot, StreamStore } from '../store/store.ts'
 import { StreamFault } from '../stream/errors.ts'
 import { isHeld } from '../stream/lease.ts'
+import { isObject } from '../stream/values.ts'
 import { RATE_WINDOW_MS } from '../util/rate-meter.ts'
 import type { Inbox } from './inbox.ts'
+import type { LastLine } from './last-line.ts'
 
 const KIND = 'inbox-checkpoint'
 
@@ -23,6 +25,8 @@ export interface Checkpoint extends LogPosition {
   readonly host: string
   /** When it was written, epoch ms by the store's clock; 0 if nothing was drained yet. */
   readonly atMs: number
+  /** The line before the position. Older checkpoints have none. */
+  readonly last?: LastLine | undefined
 }
 
 export const NO_CHECKPOINT: Checkpoint = { ...LOG_START, records: 0, dead: 0, rate: 0, by: '', host: '', atMs: 0 }
@@ -69,7 +73,14 @@ export function parseCheckpoint(name: string, text: string): Checkpoint {
     by: plainText(name, 'by', fields.by),
     host: plainText(name, 'host', fields.host),
     atMs: numberOf('atMs'),
+    last: lastLineIn(name, fields.last),
   }
+}
+
+function lastLineIn(name: string, value: unknown): LastLine | undefined {
+  if (value === undefined) return undefined
+  const { bytes, crc } = isObject(value) ? value : {}
+  return { bytes: wholeNumber(name, 'last.bytes', bytes), crc: wholeNumber(name, 'last.crc', crc) }
 }
 
 /** Older checkpoints have none. */
@@ -77,10 +88,17 @@ function rateOf(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : 0
 }
 
+/** What is wrong with a checkpoint whose log has lost its end. */
+export const BEYOND_END = 'it is beyond the last record'
+export const OTHER_RECORDS = 'the records before it are others than those that were drained'
+
 /** How far a partition is drained, for people, and who drains it now. */
 export interface PartitionCheckpoint {
   /** Below it all is done. `undefined`: no drain has written a checkpoint, or it cannot be read. */
   readonly position: LogPosition | undefined
+  readonly last?: LastLine | undefined
+  /** Why no drain can go on from it. */
+  readonly fault?: string | undefined
   /** Number of records drained so far. */
   readonly records: number
   /** Number of them that are dead letters. */
@@ -93,7 +111,7 @@ export interface PartitionCheckpoint {
   readonly owner: string | undefined
 }
 
-/** What cannot be read, such as that of a newer leasectl, counts as none. @throws the store's faults */
+/** One that cannot be read, such as that of a newer leasectl, is a fault. @throws the store's faults */
 export async function readPartitionCheckpoint(
   store: StreamStore,
   inbox: Inbox,
@@ -102,11 +120,13 @@ export async function readPartitionCheckpoint(
 ): Promise<PartitionCheckpoint> {
   const stored = await store.read(checkpointName(inbox, partition), signal)
   const found = stored && readable(stored)
-  const owner = stored && isHeld(stored.lease) ? (stored.lease.holder?.by ?? (found?.by || '?')) : undefined
+  const by = found !== undefined && 'by' in found ? found.by : ''
+  const owner = stored && isHeld(stored.lease) ? (stored.lease.holder?.by ?? (by || '?')) : undefined
+  if (found !== undefined && 'fault' in found) return { ...NOTHING_DRAINED, owner, fault: found.fault }
   // The first lease of a partition writes one of 0.
   if (found === undefined || found.atMs === 0) return { ...NOTHING_DRAINED, owner }
-  const { segment, offset, records, dead, atMs } = found
-  return { position: { segment, offset }, records, dead, rate: rateNow(found, store.nowMs()), atMs, owner }
+  const { segment, offset, records, dead, atMs, last } = found
+  return { position: { segment, offset }, last, records, dead, rate: rateNow(found, store.nowMs()), atMs, owner }
 }
 
 const NOTHING_DRAINED = { position: undefined, records: 0, dead: 0, rate: 0, atMs: undefined } as const
@@ -116,11 +136,11 @@ function rateNow({ rate, atMs }: Checkpoint, nowMs: number): number {
   return rate * Math.min(1, Math.max(0, 1 - (nowMs - atMs) / RATE_WINDOW_MS))
 }
 
-function readable({ name, body }: StreamSnapshot): Checkpoint | undefined {
+function readable({ name, body }: StreamSnapshot): Checkpoint | { readonly fault: string } {
   try {
     return parseCheckpoint(name, new TextDecoder().decode(body))
   } catch (error) {
-    if (error instanceof StreamFault || error instanceof StoreIncompatible) return undefined
+    if (error instanceof StreamFault || error instanceof StoreIncompatible) return { fault: error.message }
     throw error
   }
 }

@@ -19,6 +19,8 @@ export interface InboxView {
   readonly owned: number
   /** Records drained so far. */
   readonly drained: number
+  /** Why partitions cannot be drained: a clause for each. */
+  readonly faults: readonly string[]
   /** Records that ever became dead letters. */
   readonly dead: number
   /** Dead letters that nobody has retried or dropped. */
@@ -56,9 +58,17 @@ export async function viewInbox(store: StreamStore, inbox: Inbox, options: Inbox
     rate: { in: sum(one => one.putRate), out: sum(({ checkpoint }) => checkpoint.rate) },
     owned: sum(({ checkpoint }) => (checkpoint.owner === undefined ? 0 : 1)),
     drained: sum(({ checkpoint }) => checkpoint.records),
+    faults: partitions.flatMap(one => partitionFault(one) ?? []),
     dead: sum(({ checkpoint }) => checkpoint.dead),
     deadLetters,
   }
+}
+
+/** `partition 3 cannot be drained: its checkpoint is of no use: …`; `undefined` if it can be. */
+export function partitionFault({ partition, fault }: PartitionState): string | undefined {
+  return fault === undefined
+    ? undefined
+    : `partition ${partition} cannot be drained; its checkpoint is of no use: ${fault}`
 }
 
 /** All inboxes of a store, by name. @throws the store's faults */

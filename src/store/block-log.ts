@@ -1,4 +1,5 @@
 import { InvalidValue } from '../stream/errors.ts'
+import { StoreDamaged } from './errors.ts'
 import { checkStoredName, isReservedName, RESERVED_PREFIX } from './names.ts'
 
 /**
@@ -59,6 +60,7 @@ export interface BlockLog {
   /**
    * Reads whole lines from a position: at most `maxBytes`, or one line if that is longer, or one block if the store
    * keeps blocks. From a trimmed position it reads on where the log now begins.
+   * @throws `logCut` from a position that lies behind the end; the store's faults
    */
   read(from: LogPosition, maxBytes: number, signal?: AbortSignal): Promise<LogLines>
   /** `undefined` if the log does not exist. Counts the bytes from a place on; by default all. */
@@ -67,6 +69,12 @@ export interface BlockLog {
   trim(before: LogPosition, signal?: AbortSignal): Promise<void>
   /** Drops the whole log. A log that is written again begins anew. */
   remove(signal?: AbortSignal): Promise<void>
+}
+
+/** The fault of a log that has lost its end, as by a failover. */
+export function logCut(name: string): StoreDamaged {
+  const hint = 'Was the store restored from a copy, or failed over? Then the last writes to it are gone.'
+  return new StoreDamaged(`${name} ends before what was read of it`, { hint })
 }
 
 const LINE_FEED = 0x0a
@@ -83,9 +91,4 @@ export function checkBlock(block: Uint8Array): void {
 export function checkLogName(name: string): void {
   checkStoredName(name)
   if (!isReservedName(name)) throw new InvalidValue(`the name of a log begins with ${RESERVED_PREFIX}`)
-}
-
-/** The whole lines at the beginning of the bytes. */
-export function wholeLines(bytes: Uint8Array): Uint8Array {
-  return bytes.subarray(0, bytes.lastIndexOf(LINE_FEED) + 1)
 }

@@ -2,10 +2,12 @@ import {
   type AppendOutcome,
   type BlockLog,
   checkBlock,
+  comparePositions,
   LOG_START,
   type LogExtent,
   type LogLines,
   type LogPosition,
+  logCut,
 } from './block-log.ts'
 
 /** The blocks of a log; the number of those that were trimmed before them. */
@@ -36,6 +38,8 @@ export class MemoryBlockLog implements BlockLog {
   async read(from: LogPosition, maxBytes: number, signal?: AbortSignal): Promise<LogLines> {
     signal?.throwIfAborted()
     const { blocks, trimmed } = this.#logs.get(this.#name) ?? { blocks: [], trimmed: 0 }
+    const last = { segment: trimmed + blocks.length, offset: blocks.at(-1)?.length ?? 0 }
+    if (comparePositions(from, last) > 0) throw logCut(this.#name)
     const parts: Uint8Array[] = []
     let next = from
     let bytes = 0

@@ -54,6 +54,19 @@ export function describeLogs(harness: StoreHarness): void {
         expect(comparePositions(next, next)).toBe(0)
       }))
 
+    it('says that it was cut rather than that there is nothing behind its end', () =>
+      withStore(harness, async store => {
+        const log = store.log(NAME)
+        await log.append(bytes('a\n'))
+        const { end } = (await log.extent()) ?? { end: LOG_START }
+        for (const behind of [
+          { ...end, offset: end.offset + 1 },
+          { segment: end.segment + 1, offset: 0 },
+        ])
+          await expect(log.read(behind, 100)).rejects.toThrow('ends before what was read of it')
+        await expect(store.log(`${NAME}0`).read(end, 100)).rejects.toThrow('ends before')
+      }))
+
     it('is empty before its first block, and is no stream', () =>
       withStore(harness, async store => {
         const log = store.log(NAME)

@@ -120,6 +120,7 @@ const INBOXES: readonly Case[] = [
   ...both('inboxes', 'inboxes-item', 'inbox ls', RECORDS),
   line('inbox', 'inbox show orders -o json', RECORDS),
   line('inbox', 'inbox show orders -o json', DEAD),
+  line('inbox', 'inbox show orders -o json', { world: given.inboxWithDamagedCheckpoint }),
   line(undefined, 'inbox show nix -o json', { exit: 3 }),
   line('inbox-record', 'inbox tail orders -o ndjson', RECORDS),
   line('inbox-removed', 'inbox rm orders --yes -o json', INBOX),

@@ -201,6 +201,13 @@ export async function undrainedInbox(): Promise<World> {
   return world
 }
 
+/** The same with a checkpoint that no drain can go on from. */
+export async function inboxWithDamagedCheckpoint(): Promise<World> {
+  const world = await undrainedInbox()
+  await createSystemDocument(world.store, '.leasectl/inbox/orders/checkpoints/1/0', 'torn', { by: 'w7' })
+  return world
+}
+
 /** The same once a drain has given up: a record that was too much for its stream, and the line that is none. */
 export async function inboxWithDeadLetters(): Promise<World> {
   const world = await undrainedInbox()

@@ -14,12 +14,13 @@ import { readDeadLetters } from '../../inbox/drain/dead-letters.ts'
 import { createInbox, DEFAULT_PARTITIONS, type Inbox } from '../../inbox/inbox.ts'
 import { partitionStates, totalLag } from '../../inbox/lag.ts'
 import { inboxNames, removeInbox } from '../../inbox/manage.ts'
-import { type InboxView, type UnreadableInbox, viewInbox, viewInboxes } from '../../inbox/view.ts'
+import { type InboxView, partitionFault, type UnreadableInbox, viewInbox, viewInboxes } from '../../inbox/view.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import { findInbox } from './find.ts'
 import {
   blockedJson,
   blockedLines,
+  faultLines,
   flowText,
   INBOX_COLUMNS,
   INBOX_FIELDS,
@@ -100,6 +101,7 @@ export async function listAll(options: InboxOptions, runtime: Runtime): Promise<
     const cells = rows.map(row => inboxRow(row, store.nowMs(), time))
     await output.lines(table(INBOX_COLUMNS, cells, { paint, ...(width === undefined ? {} : { width }) }))
   }
+  for (const line of rows.flatMap(faultLines)) await output.say(`warning: ${line}`)
   if (rows.length === 0) await output.say('no inboxes; inbox create makes one')
   return undefined
 }
@@ -132,6 +134,7 @@ export async function showOne(
     ...table(PARTITION_COLUMNS, rows, { paint, ...(width === undefined ? {} : { width }) }),
     ...blockedLines(inbox.name, blocked),
   ])
+  for (const line of faultLines(view)) await output.say(`warning: ${line}`)
   return undefined
 }
 
@@ -153,8 +156,10 @@ export async function removeOne(options: RemoveInboxOptions, runtime: Runtime): 
   // Records that wait behind a dead letter, or were retried and wait for their drain, have done nothing wrong.
   const lag = { records: records + letters.filter(mayGoOn).length, isEstimate }
   const dead = letters.filter(letter => !mayGoOn(letter)).length
+  const faults = states.flatMap(state => partitionFault(state) ?? [])
   if (lag.records > 0 && !force) {
-    return problem('not-drained', `the inbox ${name} has ${recordsText(lag)} not drained`, {
+    const state = faults.length === 0 ? ' not drained' : `, and how many are drained is not known: ${faults.join('; ')}`
+    return problem('not-drained', `the inbox ${name} has ${recordsText(lag)}${state}`, {
       exit: exitOfRefusal('not-drained'),
       hint: 'Drain it first, or use --force: the records are lost then.',
     })

@@ -22,10 +22,14 @@ export const INBOX_COLUMNS: readonly Column[] = [
 ]
 
 export function inboxRow(view: InboxView | UnreadableInbox, nowMs: number, time: TimeStyle): Cell[] {
-  if (view.kind === 'unreadable') return [visibleText(view.name), { text: visibleText(view.why), style: 'bad' }]
+  if (view.kind === 'unreadable')
+    return [
+      { text: visibleText(view.name), style: 'bad' },
+      ...Array.from({ length: INBOX_COLUMNS.length - 1 }, () => '-'),
+    ]
   const { name, inbox, owned, drained, deadLetters, lag, rate } = view
   return [
-    visibleText(name),
+    { text: visibleText(name), style: view.faults.length === 0 ? 'plain' : 'bad' },
     String(inbox.partitions),
     { text: String(owned), style: owned < inbox.partitions && lag.records > 0 ? 'warn' : 'plain' },
     String(drained),
@@ -103,6 +107,12 @@ export function blockedJson({ key, letter, records }: BlockedKey) {
   return { key, letter: letter.letter, id: letter.id, records }
 }
 
+/** Why an inbox, or partitions of it, cannot be used: a sentence for each. */
+export function faultLines(view: InboxView | UnreadableInbox): string[] {
+  const faults = view.kind === 'unreadable' ? [`it cannot be read: ${view.why}`] : view.faults
+  return faults.map(fault => `inbox ${visibleText(view.name)}: ${visibleText(fault)}`)
+}
+
 /** `2 dead letters, 3 of 8 partitions drained now, 12/s in, 10/s out` */
 export function flowText({ inbox, owned, deadLetters, rate }: InboxView): string {
   return [
@@ -116,7 +126,7 @@ export function flowText({ inbox, owned, deadLetters, rate }: InboxView): string
 export function inboxInWords(view: InboxView | UnreadableInbox, nowMs: number): string {
   const name = visibleText(view.name)
   if (view.kind === 'unreadable') return `inbox ${name} cannot be read: ${visibleText(view.why)}`
-  return `inbox ${name}: ${lagText(view.lag, nowMs)}; ${flowText(view)}`
+  return [`inbox ${name}: ${lagText(view.lag, nowMs)}; ${flowText(view)}`, ...faultLines(view)].join('; ')
 }
 
 /** The columns of CSV. */
@@ -140,9 +150,10 @@ export const INBOX_FIELDS = [
 /** An item of `inbox ls`; fields are only ever added. */
 export function inboxJson(view: InboxView | UnreadableInbox) {
   if (view.kind === 'unreadable') return { inbox: view.name, error: view.why }
-  const { name, inbox, owned, drained, dead, deadLetters, lag, rate } = view
+  const { name, inbox, owned, drained, dead, deadLetters, lag, rate, faults } = view
   return {
     inbox: name,
+    ...(faults.length === 0 ? {} : { faults }),
     partitions: inbox.partitions,
     created: jsonTime(inbox.createdMs),
     by: inbox.by,
@@ -155,7 +166,7 @@ export function inboxJson(view: InboxView | UnreadableInbox) {
   }
 }
 
-export function partitionJson({ partition, checkpoint, lag, putRate }: PartitionState) {
+export function partitionJson({ partition, checkpoint, lag, putRate, fault }: PartitionState) {
   const { position, owner, atMs, records, dead, rate } = checkpoint
   return {
     partition,
@@ -165,6 +176,7 @@ export function partitionJson({ partition, checkpoint, lag, putRate }: Partition
     dead,
     lag: lagJson(lag),
     rate: rateJson(putRate, rate),
+    ...(fault === undefined ? {} : { fault }),
   }
 }
 

@@ -20,9 +20,9 @@ function seenOf(view: InboxView | UnreadableInbox, nowMs: number): InboxSeen {
   const { name } = view
   if (view.kind === 'unreadable') {
     const nothing = { partitions: 0, owned: 0, idle: 0, records: 0, isEstimate: false, ageMs: undefined, dead: 0 }
-    return { name, ...nothing, rate: { in: 0, out: 0 }, error: view.why }
+    return { name, ...nothing, rate: { in: 0, out: 0 }, error: `it cannot be read: ${view.why}` }
   }
-  const { inbox, partitions, owned, lag, rate, deadLetters } = view
+  const { inbox, partitions, owned, lag, rate, deadLetters, faults } = view
   const { records, isEstimate, oldestMs } = lag
   return {
     name,
@@ -34,5 +34,6 @@ function seenOf(view: InboxView | UnreadableInbox, nowMs: number): InboxSeen {
     ageMs: oldestMs === undefined ? undefined : Math.max(0, nowMs - oldestMs),
     dead: deadLetters.open,
     rate,
+    ...(faults.length === 0 ? {} : { error: faults.join('; ') }),
   }
 }

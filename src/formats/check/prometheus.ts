@@ -124,7 +124,7 @@ function subscriptionGauges(subscriptions: readonly SubscriptionSeen[]): Gauge[]
 }
 
 function inboxGauges(inboxes: readonly InboxSeen[]): Gauge[] {
-  const readable = inboxes.filter(({ error }) => error === undefined)
+  const readable = inboxes.filter(({ partitions }) => partitions > 0)
   const of = (name: string, help: string, value: (seen: InboxSeen) => number) =>
     gaugeOf(
       `inbox_${name}`,

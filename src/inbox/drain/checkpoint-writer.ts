@@ -7,7 +7,9 @@ import type { Timing } from '../../util/clock.ts'
 import { RateMeter } from '../../util/rate-meter.ts'
 import { type Checkpoint, checkpointText } from '../checkpoint.ts'
 import type { Inbox } from '../inbox.ts'
+import { lastLineOf } from '../last-line.ts'
 import { DeadLettersUnknown } from './dead-letters.ts'
+import type { PartitionLine } from './line.ts'
 
 /** The lease under which the partition is drained. */
 export interface PartitionLease {
@@ -33,6 +35,8 @@ export class CheckpointWriter {
   readonly #lease: PartitionLease
   readonly #rate = new RateMeter()
   #checkpoint: Checkpoint
+  /** Before its position. */
+  #last: PartitionLine | undefined
   /** Done since the last line whose position is known. */
   #sinceKnown = { records: 0, dead: 0 }
   #written: LogPosition
@@ -57,16 +61,17 @@ export class CheckpointWriter {
     return this.#unwritten
   }
 
-  /** One more record is done, and all before it. @param end after it, where the store tells */
-  pass(end: LogPosition | undefined, isDead: boolean): void {
+  /** One more record is done, and all before it. */
+  pass(line: PartitionLine, isDead: boolean): void {
     this.#unwritten += 1
     this.#rate.count(this.#shared.timing.monotonicMs())
     const { records, dead } = this.#sinceKnown
     this.#sinceKnown = { records: records + 1, dead: dead + (isDead ? 1 : 0) }
-    if (end !== undefined) this.#moveTo(end)
+    if (line.end !== undefined) this.#moveTo(line, line.end)
   }
 
-  #moveTo({ segment, offset }: LogPosition): void {
+  #moveTo(line: PartitionLine, { segment, offset }: LogPosition): void {
+    this.#last = line
     const { records, dead } = this.#checkpoint
     const since = this.#sinceKnown
     this.#checkpoint = {
@@ -95,7 +100,8 @@ export class CheckpointWriter {
     const { store, by, inbox, timing, trouble } = this.#shared
     if (comparePositions(this.#checkpoint, this.#written) <= 0) return 'written'
     const rate = Math.round(this.#rate.perSecond(timing.monotonicMs()) * 100) / 100
-    const checkpoint = { ...this.#checkpoint, rate, by, host: thisHost(), atMs: store.nowMs() }
+    const last = this.#last === undefined ? this.#checkpoint.last : lastLineOf(this.#last)
+    const checkpoint = { ...this.#checkpoint, last, rate, by, host: thisHost(), atMs: store.nowMs() }
     this.#unwritten = 0
     const body = Buffer.from(checkpointText(checkpoint))
     const purpose = `drain of the inbox ${inbox.name}, partition ${this.#partition}`

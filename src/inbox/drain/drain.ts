@@ -6,8 +6,17 @@ import { comparePositions, LOG_START, type LogPosition } from '../../store/block
 import { StoreUnreachable } from '../../store/errors.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { machineTiming, type Timing } from '../../util/clock.ts'
-import { checkpointFolder, checkpointText, NO_CHECKPOINT, parseCheckpoint, readCheckpoint } from '../checkpoint.ts'
+import {
+  BEYOND_END,
+  checkpointFolder,
+  checkpointText,
+  NO_CHECKPOINT,
+  OTHER_RECORDS,
+  parseCheckpoint,
+  readCheckpoint,
+} from '../checkpoint.ts'
 import { type Inbox, partitionLog } from '../inbox.ts'
+import { isStillBefore } from '../last-line.ts'
 import { MOST_PARTITIONS } from '../record.ts'
 import { ConcurrencyLimit, RateLimit } from './limits.ts'
 import { type DrainShared, PartitionDrain } from './partition.ts'
@@ -170,10 +179,13 @@ class DrainRun {
     try {
       const stored = await this.#store.read(name, this.#signal)
       const checkpoint = stored === undefined ? NO_CHECKPOINT : parseCheckpoint(name, textOf(stored.body))
-      const extent = await partitionLog(this.#store, this.#options.inbox, number).extent(this.#signal)
+      const log = partitionLog(this.#store, this.#options.inbox, number)
+      const extent = await log.extent(this.#signal)
       // What is put up to there would never be drained.
-      if (extent !== undefined && comparePositions(checkpoint, extent.end) > 0)
-        throw damaged(name, 'it is beyond the last record')
+      if (comparePositions(checkpoint, extent?.end ?? LOG_START) > 0) throw damaged(name, BEYOND_END)
+      const { last } = checkpoint
+      if (last !== undefined && !(await isStillBefore(log, checkpoint, last, this.#signal)))
+        throw damaged(name, OTHER_RECORDS)
       if (this.#signal.aborted || this.#shards.leaseIdOf(number) !== leaseId) return
       const isHeld = () => this.#shards.leaseIdOf(number) === leaseId
       const drain = new PartitionDrain(this.#shared, number, { name, leaseId, isHeld }, checkpoint)

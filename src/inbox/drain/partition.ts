@@ -1,4 +1,4 @@
-import { type BlockLog, comparePositions, type LogPosition } from '../../store/block-log.ts'
+import { comparePositions, type LogPosition } from '../../store/block-log.ts'
 import { StoreUnreachable } from '../../store/errors.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { InvalidValue } from '../../stream/errors.ts'
@@ -10,7 +10,8 @@ import { BEHIND, BlockedKeys, mayGoOn } from './blocked-keys.ts'
 import { CheckpointWriter, isPassing, type PartitionLease } from './checkpoint-writer.ts'
 import { type DeadLetter, deadLetter, writeDeadLetter, writeDrained } from './dead-letters.ts'
 import type { ConcurrencyLimit, RateLimit } from './limits.ts'
-import { linesIn, type PartitionLine } from './line.ts'
+import type { PartitionLine } from './line.ts'
+import { PartitionReader } from './reader.ts'
 import { type HeldLine, RecordWindow } from './record-window.ts'
 import type { DrainEvent } from './types.ts'
 import { type DrainWork, type RecordOutcome, recordCommandId } from './work.ts'
@@ -39,8 +40,6 @@ export interface DrainShared {
   readonly fail: (error: unknown) => void
 }
 
-/** Bytes of one read. */
-const READ_BYTES = 128 * 1024
 /** Pauses between reads without new records, ms: doubled from the first to the last. */
 const POLL = { firstMs: 25, mostMs: 1_000 } as const
 /** Pauses before a record is tried again, ms. */
@@ -62,7 +61,7 @@ export class PartitionDrain {
   readonly number: number
   readonly #shared: DrainShared
   readonly #lease: PartitionLease
-  readonly #log: BlockLog
+  readonly #reader: PartitionReader
   readonly #signal: AbortSignal
   readonly #keys = new Map<string, Promise<void>>()
   readonly #blocked: BlockedKeys
@@ -71,7 +70,6 @@ export class PartitionDrain {
   readonly #stopping = new AbortController()
   readonly #window: RecordWindow
   readonly #progress: CheckpointWriter
-  #read: LogPosition
   #isLost = false
   #isCaughtUp = false
   #room = Promise.withResolvers<void>()
@@ -80,12 +78,12 @@ export class PartitionDrain {
     this.#shared = shared
     this.number = number
     this.#lease = lease
-    this.#log = partitionLog(shared.store, shared.inbox, number)
+    const log = partitionLog(shared.store, shared.inbox, number)
+    this.#reader = new PartitionReader(log, lease.name, checkpoint, shared.timing)
     this.#signal = this.#stopping.signal
     this.#blocked = new BlockedKeys(shared.store, shared.inbox, number, this.#signal)
     this.#window = new RecordWindow(shared.windowBytes)
     this.#progress = new CheckpointWriter(shared, number, lease, checkpoint)
-    this.#read = checkpoint
   }
 
   get leaseId(): string {
@@ -106,7 +104,7 @@ export class PartitionDrain {
   async catchUp(): Promise<boolean> {
     if (!this.#isCaughtUp || !this.#window.isEmpty) return false
     await this.#write()
-    return comparePositions(this.written, this.#read) >= 0
+    return comparePositions(this.written, this.#reader.position) >= 0
   }
 
   /** The lease is lost: nothing more is begun or written. */
@@ -159,11 +157,8 @@ export class PartitionDrain {
   /** @returns the number of lines; 0 also if the store does not answer */
   async #readMore(): Promise<number> {
     try {
-      const from = this.#read
-      const chunk = await this.#log.read(from, READ_BYTES, this.#signal)
+      const lines = await this.#reader.next(this.#signal)
       this.#shared.trouble(undefined)
-      const lines = linesIn(chunk, from)
-      if (lines.length > 0) this.#read = chunk.next
       this.#isCaughtUp = lines.length === 0
       for (const line of lines) this.#take(line)
       return lines.length
@@ -337,7 +332,7 @@ export class PartitionDrain {
   /** Moves the checkpoint over all entries at the beginning that are done. */
   #settle(entry: HeldLine): void {
     entry.isDone = true
-    for (const { line, isDead } of this.#window.takeDone()) this.#progress.pass(line.end, isDead)
+    for (const { line, isDead } of this.#window.takeDone()) this.#progress.pass(line, isDead)
     if (this.#progress.unwritten >= this.#shared.checkpointEvery) void this.#write().catch(this.#shared.fail)
     this.#room.resolve()
   }

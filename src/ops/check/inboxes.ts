@@ -19,7 +19,7 @@ export interface InboxSeen {
   readonly dead: number
   /** Records put and drained a second, in the last minute. */
   readonly rate: { readonly in: number; readonly out: number }
-  /** Why its documents cannot be read. */
+  /** Why it, or partitions of it, cannot be used: a clause. */
   readonly error?: string
 }
 

@@ -9,8 +9,8 @@ export function inboxFindings(seen: readonly InboxSeen[]): readonly Finding[] {
 function findingsOf(inbox: InboxSeen): Finding[] {
   const { name, error } = inbox
   if (error !== undefined) {
-    const message = `the inbox ${name} cannot be read: ${error}`
-    return [{ severity: 'error', code: 'inbox-unreadable', subject: name, message }]
+    const message = `the inbox ${name}: ${error}`
+    return [{ severity: 'error', code: 'inbox-unreadable', subject: name, message, command: ['inbox', 'show', name] }]
   }
   return [...idleFindings(inbox), ...deadFindings(inbox)]
 }

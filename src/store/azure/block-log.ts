@@ -6,11 +6,12 @@ import {
   type BlockLog,
   checkBlock,
   checkLogName,
+  comparePositions,
   LOG_START,
   type LogExtent,
   type LogLines,
   type LogPosition,
-  wholeLines,
+  logCut,
 } from '../block-log.ts'
 import { isBlobMissing, isHeldByAnother } from './errors.ts'
 import type { InFlightOperations } from './in-flight.ts'
@@ -24,6 +25,13 @@ const FOREVER = -1
 /** Rounds of finding the segment to append to: each follows another writer that has sealed one meanwhile. */
 const ROUNDS = 10
 const DIGITS = 8
+const LINE_FEED = 0x0a
+
+interface Segment {
+  readonly segment: number
+  /** Bytes. */
+  readonly size: number
+}
 
 export interface AzureLogParts {
   readonly container: ContainerClient
@@ -58,11 +66,15 @@ export class AzureBlockLog implements BlockLog {
   }
 
   async read(from: LogPosition, maxBytes: number, signal?: AbortSignal): Promise<LogLines> {
-    let at = from.segment === 0 ? await this.#firstFrom(1, signal) : from
+    let at = from.segment === 0 ? firstFrom(1, await this.#segments(signal)) : from
     while (at !== undefined) {
       const bytes = await this.#bytesAt(at, maxBytes, signal)
       if (bytes !== undefined && bytes.length > 0) return { bytes, next: { ...at, offset: at.offset + bytes.length } }
-      const next = await this.#firstFrom(at.segment + 1, signal)
+      const segments = await this.#segments(signal)
+      const last = segments.at(-1)
+      const end = last === undefined ? LOG_START : { segment: last.segment, offset: last.size }
+      if (comparePositions(at, end) > 0) throw logCut(this.#name)
+      const next = firstFrom(at.segment + 1, segments)
       if (next === undefined) return { bytes: new Uint8Array(0), next: at }
       // With a successor the segment is sealed; what was appended after the first look is found by a second one.
       const rest = bytes && (await this.#bytesAt(at, maxBytes, signal))
@@ -183,16 +195,10 @@ export class AzureBlockLog implements BlockLog {
     }
   }
 
-  /** The beginning of the first segment from a number on. */
-  async #firstFrom(number: number, signal?: AbortSignal): Promise<LogPosition | undefined> {
-    const found = (await this.#segments(signal)).find(({ segment }) => segment >= number)
-    return found && { segment: found.segment, offset: 0 }
-  }
-
-  async #segments(signal?: AbortSignal): Promise<{ readonly segment: number; readonly size: number }[]> {
+  async #segments(signal?: AbortSignal): Promise<Segment[]> {
     const { container, calls } = this.#parts
     const prefix = `${this.#name}/`
-    const found: { segment: number; size: number }[] = []
+    const found: Segment[] = []
     let continuationToken: string | undefined
     do {
       const answer = await this.#send(async abortSignal => {
@@ -230,4 +236,15 @@ export class AzureBlockLog implements BlockLog {
   #blob(segment: number): AppendBlobClient {
     return this.#parts.container.getAppendBlobClient(`${this.#name}/${String(segment).padStart(DIGITS, '0')}`)
   }
+}
+
+/** The beginning of the first segment from a number on. */
+function firstFrom(number: number, segments: readonly Segment[]): LogPosition | undefined {
+  const found = segments.find(({ segment }) => segment >= number)
+  return found && { segment: found.segment, offset: 0 }
+}
+
+/** The whole lines at the beginning of the bytes. */
+function wholeLines(bytes: Uint8Array): Uint8Array {
+  return bytes.subarray(0, bytes.lastIndexOf(LINE_FEED) + 1)
 }

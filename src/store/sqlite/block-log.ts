@@ -7,6 +7,7 @@ import {
   type LogExtent,
   type LogLines,
   type LogPosition,
+  logCut,
 } from '../block-log.ts'
 import type { Appends } from './append/appends.ts'
 import type { Connection } from './connection.ts'
@@ -17,6 +18,7 @@ import { bodyOf } from './schema.ts'
 const SELECT = 'SELECT id, lines FROM blocks WHERE log = ? AND id >= ? ORDER BY id LIMIT ?'
 const SIZES = 'SELECT id, length(lines) FROM blocks WHERE log = ? AND id >= ? ORDER BY id LIMIT ?'
 const EXTENT = 'SELECT min(id), max(id) FROM blocks WHERE log = ?'
+const REACHES = 'SELECT 1 FROM blocks WHERE log = ? AND id = ? AND length(lines) >= ?'
 const BYTES = 'SELECT sum(length(lines)) FROM blocks WHERE log = ? AND id >= ?'
 const LAST = 'SELECT length(lines) FROM blocks WHERE id = ?'
 /** The last block stays: its id is the end of the log. */
@@ -50,21 +52,15 @@ export class SqliteBlockLog implements BlockLog {
   }
 
   async extent(signal?: AbortSignal, from = LOG_START): Promise<LogExtent | undefined> {
-    return this.#file.read(
-      connection => {
-        const [first, last] = connection.get(EXTENT, this.#name) ?? []
-        if (typeof first !== 'number' || typeof last !== 'number') return undefined
-        const offset = Number(connection.get(LAST, last)?.[0] ?? 0)
-        const bytes = Number(connection.get(BYTES, this.#name, from.segment)?.[0] ?? 0)
-        const before = from.segment >= first ? from.offset : 0
-        return {
-          first: { segment: first, offset: 0 },
-          end: { segment: last, offset },
-          bytes: Math.max(0, bytes - before),
-        }
-      },
-      { signal },
-    )
+    const find = (connection: Connection) => {
+      const [first, last] = connection.get(EXTENT, this.#name) ?? []
+      if (typeof first !== 'number' || typeof last !== 'number') return undefined
+      const offset = Number(connection.get(LAST, last)?.[0] ?? 0)
+      const all = Number(connection.get(BYTES, this.#name, from.segment)?.[0] ?? 0)
+      const bytes = Math.max(0, all - (from.segment >= first ? from.offset : 0))
+      return { first: { segment: first, offset: 0 }, end: { segment: last, offset }, bytes }
+    }
+    return this.#file.read(find, { signal })
   }
 
   async trim({ segment }: LogPosition, signal?: AbortSignal): Promise<void> {
@@ -78,17 +74,16 @@ export class SqliteBlockLog implements BlockLog {
   #linesFrom(connection: Connection, from: LogPosition, maxBytes: number): LogLines {
     const parts: Uint8Array[] = []
     let next = from
-    for (const row of connection.all(
-      SELECT,
-      this.#name,
-      from.segment,
-      this.#blocksWithin(connection, from, maxBytes),
-    )) {
+    const count = this.#blocksWithin(connection, from, maxBytes)
+    for (const row of connection.all(SELECT, this.#name, from.segment, count)) {
       const [id, lines] = [Number(row[0]), bodyOf(row[1])]
       parts.push(id === from.segment ? lines.subarray(from.offset) : lines)
       next = { segment: id, offset: lines.length }
     }
-    return { bytes: Buffer.concat(parts), next }
+    const bytes = Buffer.concat(parts)
+    const isThere = () => connection.get(REACHES, this.#name, from.segment, from.offset) !== undefined
+    if (bytes.length === 0 && from.segment > 0 && !isThere()) throw logCut(this.#name)
+    return { bytes, next }
   }
 
   /** The number of blocks from a position that have at most so many bytes, at least one with lines. */

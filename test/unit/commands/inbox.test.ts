@@ -146,7 +146,7 @@ describe('inbox ls and show', () => {
     })
     const listed = json((await run(world, 'inbox ls -o json')).stdout) as { items: object[] }
     expect(listed.items).toMatchObject([{ inbox: 'orders' }, { inbox: 'zz', error: expect.stringContaining('newer') }])
-    expect((await run(world, 'inbox ls')).stdout).toMatch(/zz .*newer leasectl/)
+    expect((await run(world, 'inbox ls')).stderr).toMatch(/inbox zz: it cannot be read: .*newer leasectl/)
   })
 
   test('a missing inbox is exit 3', async () => {
@@ -198,6 +198,22 @@ describe('check and doctor', () => {
     expect((await run(world, 'doctor')).stdout).toContain('nobody drains the inbox orders: nothing waits in it')
   })
 
+  test('name a checkpoint that no drain can go on from; rm then loses nothing', async () => {
+    const world = await withRecords(['a', 'b'], 2)
+    await checkpoint(world, 0, { segment: 99, offset: 1, records: 9, dead: 0, by: 'ada', host: 'h', atMs: world.nowMs })
+    const where = 'partition 0 cannot be drained; its checkpoint is of no use: it is beyond the last record'
+    expect(await run(world, 'check')).toMatchObject({ exit: 1, stdout: expect.stringContaining(where) })
+    expect((await run(world, 'doctor')).stdout).toContain(`✗ error    orders: the inbox orders: ${where}`)
+    expect((await run(world, 'check -o prometheus')).stdout).toContain('inbox="orders"')
+    for (const line of ['inbox ls', 'inbox show orders'])
+      expect(await run(world, line)).toMatchObject({ exit: 0, stderr: `warning: inbox orders: ${where}\n` })
+    const { lag } = json((await run(world, 'inbox show orders -o json')).stdout) as { lag: object }
+    expect(lag).toMatchObject({ records: 2 })
+    const removed = await run(world, 'inbox rm orders --yes')
+    expect(removed).toMatchObject({ exit: 5, stderr: expect.stringContaining('how many are drained is not known') })
+    expect((await run(world, 'inbox rm orders --yes --force')).exit).toBe(0)
+  })
+
   test('name an inbox that cannot be read', async () => {
     const world = newWorld()
     await createSystemDocument(world.store, '.leasectl/inbox/zz/inbox.json', 'torn', { by: 'x' })
@@ -205,7 +221,7 @@ describe('check and doctor', () => {
       exit: 1,
       stdout: expect.stringContaining('1 inbox in trouble (zz: '),
     })
-    expect((await run(world, 'doctor')).stdout).toContain('the inbox zz cannot be read')
+    expect((await run(world, 'doctor')).stdout).toContain('the inbox zz: it cannot be read')
     expect((await run(world, 'check -o prometheus')).stdout).not.toContain('inbox="zz"')
   })
 })

@@ -52,7 +52,7 @@ function ofInbox({ view }: InboxRow, moment: RowTime): Lines {
 }
 
 function ofPartition(partition: PartitionState, moment: RowTime): Lines {
-  const { checkpoint, lag, putRate } = partition
+  const { checkpoint, lag, putRate, fault } = partition
   const { position, records, dead, rate, atMs } = checkpoint
   return [
     [['drained by ', 'dim'], ownerOf(partition)],
@@ -65,6 +65,7 @@ function ofPartition(partition: PartitionState, moment: RowTime): Lines {
         ? 'none'
         : `${position.segment}:${position.offset}, written ${wholeTimeText(atMs, moment)}`,
     ),
+    ...(fault === undefined ? [] : [[[`cannot be drained: ${fault}`, 'bad']] as const]),
   ]
 }
 

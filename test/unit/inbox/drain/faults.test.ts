@@ -7,9 +7,10 @@ import { ConcurrencyLimit, RateLimit } from '../../../../src/inbox/drain/limits.
 import type { DrainEvent } from '../../../../src/inbox/drain/types.ts'
 import { drainWork } from '../../../../src/inbox/drain/work.ts'
 import { createInbox, type Inbox, partitionLog } from '../../../../src/inbox/inbox.ts'
+import { viewInbox } from '../../../../src/inbox/view.ts'
 import { InboxWriter } from '../../../../src/inbox/writer.ts'
 import { readStream } from '../../../../src/ops/read-stream.ts'
-import type { BlockLog } from '../../../../src/store/block-log.ts'
+import { type BlockLog, LOG_START } from '../../../../src/store/block-log.ts'
 import { StoreFull, StoreUnreachable } from '../../../../src/store/errors.ts'
 import { openMemoryStore } from '../../../../src/store/memory.ts'
 import type { StreamStore } from '../../../../src/store/store.ts'
@@ -240,6 +241,73 @@ test('a checkpoint beyond the last record is a fault: what is put up to there wo
   await store.create(name, Buffer.from(text), old.summary)
   await putAll(store, inbox)
   await expect(once(store, inbox)).rejects.toThrow('it is beyond the last record')
+})
+
+describe('a log that has lost its end, as after a failover,', () => {
+  const putEach = async (store: StreamStore, inbox: Inbox, ids: readonly string[]) => {
+    // A block for each, so that new ones end where lost ones did.
+    for (const id of ids) await new InboxWriter(store, inbox, { lingerMs: 0 }).put({ id, json: '{}' })
+  }
+
+  const linesOf = async (store: StreamStore, inbox: Inbox) => {
+    const { bytes } = await partitionLog(store, inbox, 0).read(LOG_START, 1_000_000)
+    return Buffer.from(bytes).toString().trimEnd().split('\n')
+  }
+
+  /** Without a turn of the event loop, so that no reader comes between. */
+  const cutTo = async (store: StreamStore, inbox: Inbox, count: number, then: readonly string[] = []) => {
+    const lines = [...(await linesOf(store, inbox)).slice(0, count), ...then]
+    const log = partitionLog(store, inbox, 0)
+    await log.remove()
+    for (const line of lines) await log.append(Buffer.from(`${line}\n`))
+  }
+
+  test('ends the next drain, however much was put since, and is shown', async () => {
+    const store = openMemoryStore()
+    const inbox = await inboxOf(store)
+    await putEach(store, inbox, ['1', '2', '3', '4'])
+    await once(store, inbox)
+    await cutTo(store, inbox, 1)
+    await putEach(store, inbox, ['5', '6'])
+    await expect(once(store, inbox)).rejects.toThrow('it is beyond the last record')
+    const short = await viewInbox(store, inbox, { countedBytes: 1_000_000 })
+    expect(short).toMatchObject({ lag: { records: 3 }, faults: [expect.stringContaining('beyond the last record')] })
+    await putEach(store, inbox, ['7', '8'])
+    await expect(once(store, inbox)).rejects.toThrow('the records before it are others')
+    const long = await viewInbox(store, inbox, { countedBytes: 1_000_000 })
+    expect(long).toMatchObject({ lag: { records: 5 }, faults: [expect.stringContaining('partition 0 cannot be')] })
+    // As the documentation says: all that is left is drained again.
+    await store.remove('.leasectl/inbox/orders/checkpoints/1/0', {})
+    expect(await once(store, inbox)).toEqual({ done: 4, duplicates: 1, dead: 0 })
+    const healed = await viewInbox(store, inbox, { countedBytes: 1_000_000 })
+    expect(healed).toMatchObject({ lag: { records: 0 }, faults: [] })
+  })
+
+  test.each([
+    ['shorter', [], /ends before what was read of it/],
+    ['longer again', ['3', '4', '5'], /the records before it are others/],
+  ])('ends a drain that runs, if it is %s when it is read', async (_, ids, fault) => {
+    const other = openMemoryStore()
+    const elsewhere = await inboxOf(other)
+    await putEach(other, elsewhere, ids)
+    const more = ids.length === 0 ? [] : await linesOf(other, elsewhere)
+    const store = openMemoryStore()
+    const inbox = await inboxOf(store)
+    await putEach(store, inbox, ['1', '2'])
+    const { promise, resolve } = Promise.withResolvers<void>()
+    let done = 0
+    const observe = ({ kind }: { readonly kind: string }) => {
+      if (kind === 'done' && ++done === 2) resolve()
+    }
+    const running = once(store, inbox, { once: false, observe })
+    const ended = expect(running).rejects.toThrow(fault)
+    await promise
+    // The next read is not one of those that follow each other.
+    await pause(1_100)
+    await cutTo(store, inbox, 1, more)
+    await ended
+    expect(done).toBe(2)
+  })
 })
 
 test('a full disk is told once, waited for, and then drained on', async () => {

@@ -34,6 +34,7 @@ function readable(name: string, partitions: readonly PartitionState[], open: num
     key: name,
     view: {
       kind: 'readable',
+      faults: [],
       name,
       inbox: { name, partitions: partitions.length, createdMs: NOW_MS - 86_400_000, by: 'ann@ops' },
       partitions,
