@@ -11,14 +11,14 @@ export interface PartitionFlags {
   readonly partitionCount?: number
 }
 
+const STREAMS =
+  'only the streams whose names hash to part I of N, from 0: 0/4 to 3/4; a stream is then always worked on by one process'
+
 /** Adds `--partition`, `--partition-from-hostname` and `--partition-count`. */
-export function partitionFlags(command: Command): Command {
+export function partitionFlags(command: Command, what = STREAMS): Command {
   return command
     .addOption(
-      new Option(
-        '--partition <i/n>',
-        'only the streams whose names hash to part I of N, from 0: 0/4 to 3/4; a stream is then always worked on by one process',
-      ).argParser(text => inFlag('--partition', () => parsePartition(text))),
+      new Option('--partition <i/n>', what).argParser(text => inFlag('--partition', () => parsePartition(text))),
     )
     .option('--partition-from-hostname', 'the partition is the last number of the host name: pod-3 is 3')
     .addOption(

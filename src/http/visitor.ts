@@ -28,8 +28,7 @@ export function refusedVisitor(request: IncomingMessage, names: readonly string[
   return refused(403, UNKNOWN_HOST)
 }
 
-const UNKNOWN_HOST =
-  'Host is neither an address nor an accepted name: accept it with --listen-name, of a watchdog with listen-names in the file of --config'
+const UNKNOWN_HOST = 'Host is neither an address nor an accepted name: --listen-name accepts one'
 
 function refused(status: Refused['status'], reason: string): Refused {
   return { status, reason }

@@ -106,8 +106,15 @@ function fieldText(field: Field): string {
 
 /** The value of an id or key. Ids that differ stay different: `1.00000000000000001` is read as 1. @throws InvalidValue */
 function asWritten(value: unknown, json: string, pointer: Pointer): unknown {
-  if (!Number.isSafeInteger(value) || new RegExp(`(?<![\\d.eE+-])${value}(?![\\d.eE])`).test(json)) return value
+  if (!Number.isSafeInteger(value) || valueAt(withSources(json), pointer) === String(value)) return value
   throw new InvalidValue(`${fieldText(pointer)} is not written as a whole number: put it as a text`)
+}
+
+/** The JSON with the texts of its numbers in place of their values. */
+function withSources(json: string): unknown {
+  const source = (_: string, value: unknown, context?: { readonly source?: string }) =>
+    typeof value === 'number' ? context?.source : value
+  return JSON.parse(json, source)
 }
 
 /**

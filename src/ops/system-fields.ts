@@ -25,19 +25,21 @@ export function systemFields(name: string, text: string, kind: string): Readonly
       { hint: 'Update leasectl on this machine.' },
     )
   }
-  if (apiVersion !== API_VERSION || found !== kind) throw damaged(name, `it is not a ${kind} of ${API_VERSION}`)
+  if (apiVersion !== API_VERSION || found !== kind)
+    throw damaged(name, `it is not of the kind ${kind} of ${API_VERSION}`)
   return fields
 }
 
 /** A number of things or a time, from 0. @throws `BadDocument` */
 export function wholeNumber(name: string, field: string, value: unknown): number {
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw damaged(name, field)
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0)
+    throw damaged(name, `${field} is not a whole number from 0`)
   return value
 }
 
 /** @throws `BadDocument` */
 export function plainText(name: string, field: string, value: unknown): string {
-  if (typeof value !== 'string') throw damaged(name, field)
+  if (typeof value !== 'string') throw damaged(name, `${field} is not a text`)
   return value
 }
 

@@ -27,9 +27,11 @@ Dead letters and troubles go to stderr; with -o ndjson one line for each record 
 being worked on. Exit: 0; --once 7 if there were dead letters.
 `
 
+const PARTS = 'only the partitions of part I of N of the inbox, from 0: 0/4 to 3/4; N divides their number'
+
 /** `inbox drain NAME`: makes streams, or steps, of records. */
 export function registerDrain(parent: Command, runtime: Runtime, go: Run<DrainCommandOptions> = run): void {
-  const command = partitionFlags(inboxArgument(parent.command('drain')))
+  const command = partitionFlags(inboxArgument(parent.command('drain')), PARTS)
     .addOption(
       new Option('--template <file>', 'make a stream of each record, from a template in YAML or XML').argParser(
         nonEmpty('--template'),

@@ -12,8 +12,8 @@ export async function findInbox(store: StreamStore, name: string, runtime: Runti
   if (inbox !== undefined) return inbox
   throw new CommandFailed(
     problem('inbox-not-found', `there is no inbox ${name}`, {
-      hint: 'inbox ls lists them; inbox create makes one.',
-      tryCommand: commandLine(runtime, ['inbox', 'create', name]),
+      hint: 'inbox create makes one.',
+      tryCommand: commandLine(runtime, ['inbox', 'ls']),
     }),
   )
 }

@@ -1,6 +1,6 @@
 import { INBOXES } from '../../ops/read-system-document.ts'
 import { changeSystemDocument } from '../../ops/system-documents.ts'
-import { systemFields, systemText } from '../../ops/system-fields.ts'
+import { plainText, systemFields, systemText, wholeNumber } from '../../ops/system-fields.ts'
 import type { StreamStore } from '../../store/store.ts'
 import type { Inbox } from '../inbox.ts'
 import type { DrainWork } from './work.ts'
@@ -10,8 +10,8 @@ const KIND = 'inbox-drain'
 /** Whether a drain does what the drains of the inbox have done so far. */
 export type AgreementOutcome =
   | { readonly kind: 'agreed' }
-  /** Others do something else: their work in one line, and who began it. */
-  | { readonly kind: 'different'; readonly description: string; readonly by: string }
+  /** Others do something else: their work in one line, who began it, and when, epoch ms. */
+  | { readonly kind: 'different'; readonly description: string; readonly by: string; readonly atMs: number }
   | { readonly kind: 'busy' | 'unknown' }
 
 /**
@@ -32,7 +32,10 @@ export async function agreeOnWork(
     if (text === undefined || force) return text === wanted ? undefined : wanted
     const found = systemFields(name, text, KIND)
     if (found.fingerprint === fingerprint) return undefined
-    other = { kind: 'different', description: String(found.description), by: String(found.by) }
+    other = {
+      ...{ kind: 'different', description: plainText(name, 'description', found.description) },
+      ...{ by: plainText(name, 'by', found.by), atMs: wholeNumber(name, 'atMs', found.atMs) },
+    }
     return undefined
   }
   const options = { by, purpose: `draining the inbox ${inbox.name}`, ...(signal && { signal }) }

@@ -1,3 +1,4 @@
+import { checkStreamName } from '../../store/names.ts'
 import { InvalidValue } from '../../stream/errors.ts'
 import { type InboxRecord, type Pointer, parsePointer, valueAt } from '../record.ts'
 
@@ -47,12 +48,22 @@ function valueText(record: InboxRecord, pointer: Pointer): string {
   return text
 }
 
-/** A name of a stream; values may not add levels that are empty, so that it stays in its folder. */
+/**
+ * A name of a stream; values may not add levels that are empty, so that it stays in its folder.
+ * @throws InvalidValue if no values make it the name of a stream
+ */
 export function recordName(text: string): RecordText {
   const fill = recordText(text)
+  const example = text.replace(PLACE, 'x')
+  checkStreamName(example)
+  checkLevels(example)
   return record => {
     const name = fill(record)
-    if (/^\/|\/\/|\/$/.test(name)) throw new InvalidValue(`the name ${JSON.stringify(name)} has an empty part`)
+    checkLevels(name)
     return name
   }
+}
+
+function checkLevels(name: string): void {
+  if (/^\/|\/\/|\/$/.test(name)) throw new InvalidValue(`the name ${JSON.stringify(name)} has an empty part`)
 }

@@ -63,7 +63,8 @@ function allOrNone(parts: readonly Part[], fields: RecordFields, givenId: string
     }
   }
   if (bad.length === 0) return { kind: 'records', records }
-  const message = `${bad.length} of ${parts.length} are not records: none was put`
+  const are = bad.length === 1 ? 'is not a record' : 'are not records'
+  const message = `${bad.length} of ${parts.length} ${are}: none was put`
   return { kind: 'bad', message, bad: bad.slice(0, MOST_LISTED), badCount: bad.length }
 }
 

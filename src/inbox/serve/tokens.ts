@@ -27,7 +27,7 @@ export class BearerTokens {
     for (const token of tokens) {
       const fault = token.length < SHORTEST || token.length > LONGEST ? 'length' : TOKEN.test(token) ? '' : 'characters'
       if (fault === 'length')
-        throw new InvalidValue(`${called}: a token has ${token.length} characters; it needs ${SHORTEST} to ${LONGEST}`)
+        throw new InvalidValue(`${called}: a token of ${token.length} characters: it needs ${SHORTEST} to ${LONGEST}`)
       if (fault !== '')
         throw new InvalidValue(`${called}: a token has a character that is none of A-Z a-z 0-9 . _ ~ + / -`)
     }

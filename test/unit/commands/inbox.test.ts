@@ -125,7 +125,7 @@ describe('inbox ls and show', () => {
 
   test('tell the rates of the last minute, and the dead letters that are open', async () => {
     const world = await withRecords(['a', 'b', 'c'], 1)
-    await run(world, 'inbox drain orders --append X --name broken/../{/id} --once')
+    await run(world, 'inbox drain orders --append X --name d/{/data/nix} --once')
     const dead = json((await run(world, 'inbox ls -o json')).stdout) as { items: object[] }
     const rate = { in: 0.05, out: 0.05 }
     expect(dead.items).toMatchObject([{ dead: 3, deadLetters: 3, rate, lag: { records: 0 } }])
@@ -187,7 +187,7 @@ describe('check and doctor', () => {
 
   test('warn of dead letters until they are retried or dropped', async () => {
     const world = await withRecords(['a', 'b'], 1)
-    await run(world, 'inbox drain orders --append X --name broken/../{/id} --once')
+    await run(world, 'inbox drain orders --append X --name d/{/data/nix} --once')
     expect((await run(world, 'check')).stdout).toContain('(orders: 2 dead letters)')
     expect((await run(world, 'check --crit-dead 2')).exit).toBe(2)
     expect((await run(world, 'check --warn-dead 3')).exit).toBe(0)

@@ -66,6 +66,10 @@ describe('a record', () => {
     ['{"id":null}', '/id'],
     ['{"id":{"a":1}}', '/id'],
     // Another number would be the same id, and its record be taken for a duplicate.
+    [
+      '{"id":12345.0000000000001,"price":12345,"note":"12345"}',
+      '/id is not written as a whole number: put it as a text',
+    ],
     ['{"id":12345678901234567890}', '/id is a text that is not empty, or a whole number up to 9007199254740991'],
     ['{"id":0.1}', '/id is a text'],
     ['{"id":"\\ud800"}', '/id has half a surrogate pair'],

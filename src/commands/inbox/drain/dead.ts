@@ -3,7 +3,8 @@ import { type Problem, problem } from '../../../cli/problem.ts'
 import type { Runtime } from '../../../cli/runtime.ts'
 import { openStoreFor } from '../../../cli/store.ts'
 import { API_VERSION, jsonText, orNull } from '../../../formats/json.ts'
-import { counted } from '../../../formats/terminal/numbers.ts'
+import { counted, timeText } from '../../../formats/terminal/numbers.ts'
+import type { Column } from '../../../formats/terminal/table.ts'
 import { BEHIND } from '../../../inbox/drain/blocked-keys.ts'
 import {
   type DeadLetter,
@@ -18,25 +19,37 @@ import type { DeadOptions, SettleDeadOptions, SomeDeadOptions } from './options.
 /** Lists the dead letters of an inbox. */
 export async function listDead(options: DeadOptions, runtime: Runtime): Promise<Problem | undefined> {
   const output = await openOutput(options, runtime)
-  const { letters } = await lettersIn(options, output, runtime)
+  const { letters, store } = await lettersIn(options, output, runtime)
   if (isListFormat(options.output))
     await writeList(options.output, letters.map(letterFields), { fields: LETTER_FIELDS }, output)
   else if (options.output === 'name') await output.lines(letters.map(({ letter }) => visibleText(letter)))
-  else await listTable(letters, options, output)
+  else await listTable(letters, options, output, store.nowMs())
   return undefined
 }
 
-async function listTable(letters: readonly DeadLetter[], { inbox }: DeadOptions, output: Output): Promise<void> {
+const LETTER_COLUMNS: readonly Column[] = [
+  { title: 'LETTER' },
+  { title: 'ID', give: 1, min: 12, cut: 'middle' },
+  { title: 'DIED', align: 'right' },
+  { title: 'WHY', give: 2, min: 20 },
+]
+
+async function listTable(
+  letters: readonly DeadLetter[],
+  { inbox }: DeadOptions,
+  output: Output,
+  nowMs: number,
+): Promise<void> {
   if (letters.length === 0) {
     await output.say(`the inbox ${inbox} has no dead letters`)
     return
   }
-  const table = tableWriter([{ title: 'LETTER' }, { title: 'ID' }, { title: 'DIED' }, { title: 'WHY' }], output)
+  const table = tableWriter(LETTER_COLUMNS, output)
   await table.write(
     letters.map(({ letter, id, diedAt, ...died }) => [
       visibleText(letter),
       visibleText(id === '' ? '-' : id),
-      visibleText(diedAt),
+      timeText(Date.parse(diedAt), nowMs, output.time),
       whyText(died),
     ]),
   )

@@ -19,6 +19,7 @@ import { takeAsSigterm } from '../../../process/as-sigterm.ts'
 import type { StreamStore } from '../../../store/store.ts'
 import { InvalidValue } from '../../../stream/errors.ts'
 import { reasonOf } from '../../../stream/text.ts'
+import { isoTime } from '../../../stream/time/dates.ts'
 import { defined } from '../../../util/defined.ts'
 import { readTemplate } from '../../init/read-template.ts'
 import { initOperation } from '../../init/run.ts'
@@ -147,8 +148,9 @@ async function agree(
     case 'agreed':
       return undefined
     case 'different':
-      return problem('changed', `the inbox ${inbox.name} is drained to ${agreed.description}, since ${agreed.by}`, {
+      return problem('changed', `the inbox ${inbox.name} is drained to ${agreed.description}`, {
         exit: 5,
+        facts: [['since', `${isoTime(agreed.atMs)}, by ${agreed.by}`]],
         hint: 'It has another template, name or --strict-order. --force replaces that; stop the other drains before.',
       })
     case 'busy':
