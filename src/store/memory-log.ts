@@ -20,14 +20,17 @@ export interface MemoryLog {
 export class MemoryBlockLog implements BlockLog {
   readonly #logs: Map<string, MemoryLog>
   readonly #name: string
+  readonly #checkOpen: (signal: AbortSignal | undefined) => void
 
-  constructor(logs: Map<string, MemoryLog>, name: string) {
+  /** @param checkOpen throws if the store was closed, or the reason of the signal */
+  constructor(logs: Map<string, MemoryLog>, name: string, checkOpen: (signal: AbortSignal | undefined) => void) {
     this.#logs = logs
     this.#name = name
+    this.#checkOpen = checkOpen
   }
 
   async append(block: Uint8Array, signal?: AbortSignal): Promise<AppendOutcome> {
-    signal?.throwIfAborted()
+    this.#checkOpen(signal)
     checkBlock(block)
     const log = this.#logs.get(this.#name) ?? { blocks: [], trimmed: 0 }
     log.blocks.push(Uint8Array.from(block))
@@ -36,7 +39,7 @@ export class MemoryBlockLog implements BlockLog {
   }
 
   async read(from: LogPosition, maxBytes: number, signal?: AbortSignal): Promise<LogLines> {
-    signal?.throwIfAborted()
+    this.#checkOpen(signal)
     const { blocks, trimmed } = this.#logs.get(this.#name) ?? { blocks: [], trimmed: 0 }
     const last = { segment: trimmed + blocks.length, offset: blocks.at(-1)?.length ?? 0 }
     if (comparePositions(from, last) > 0) throw logCut(this.#name)
@@ -56,7 +59,7 @@ export class MemoryBlockLog implements BlockLog {
   }
 
   async extent(signal?: AbortSignal, from = LOG_START): Promise<LogExtent | undefined> {
-    signal?.throwIfAborted()
+    this.#checkOpen(signal)
     const log = this.#logs.get(this.#name)
     const last = log?.blocks.at(-1)
     if (log === undefined || last === undefined) return undefined
@@ -69,7 +72,7 @@ export class MemoryBlockLog implements BlockLog {
   }
 
   async trim({ segment }: LogPosition, signal?: AbortSignal): Promise<void> {
-    signal?.throwIfAborted()
+    this.#checkOpen(signal)
     const log = this.#logs.get(this.#name)
     if (log === undefined) return
     const count = Math.min(segment - 1 - log.trimmed, log.blocks.length - 1)
@@ -79,7 +82,7 @@ export class MemoryBlockLog implements BlockLog {
   }
 
   async remove(signal?: AbortSignal): Promise<void> {
-    signal?.throwIfAborted()
+    this.#checkOpen(signal)
     this.#logs.delete(this.#name)
   }
 }

@@ -3,6 +3,7 @@ import { afterWrite, isHeld, NO_LEASE } from '../stream/lease.ts'
 import type { Summary } from '../stream/summary.ts'
 
 import { type BlockLog, checkLogName } from './block-log.ts'
+import { StoreClosed } from './errors.ts'
 import type { InspectOptions, MemoryFacts } from './facts.ts'
 import {
   acquireStep,
@@ -57,6 +58,7 @@ class MemoryStore implements StreamStore {
   readonly #entries = new Map<string, Entry>()
   readonly #logs = new Map<string, MemoryLog>()
   #writes = 0
+  #isClosed = false
 
   constructor({ clock = Date.now, random = Math.random }: MemoryStoreOptions) {
     this.nowMs = clock
@@ -64,21 +66,21 @@ class MemoryStore implements StreamStore {
   }
 
   async *list(query: ListQuery): AsyncIterable<readonly StreamRow[]> {
-    query.signal?.throwIfAborted()
+    this.#checkOpen(query.signal)
     const rows = selected([...this.#entries.values()], query, this.nowMs())
     for (let from = 0; from < rows.length; from += PAGE_ROWS) {
-      query.signal?.throwIfAborted()
+      this.#checkOpen(query.signal)
       yield rows.slice(from, from + PAGE_ROWS).map(entry => rowOf(entry, this.nowMs()))
     }
   }
 
   async changeToken(signal?: AbortSignal): Promise<string> {
-    signal?.throwIfAborted()
+    this.#checkOpen(signal)
     return String(this.#writes)
   }
 
   async read(name: string, signal?: AbortSignal): Promise<StreamSnapshot | undefined> {
-    signal?.throwIfAborted()
+    this.#checkOpen(signal)
     checkReadableName(name)
     const entry = this.#entries.get(name)
     return entry && snapshotOf(entry, this.nowMs())
@@ -92,7 +94,7 @@ class MemoryStore implements StreamStore {
   }
 
   async create(name: string, body: Uint8Array, summary: Summary, signal?: AbortSignal): Promise<CreateOutcome> {
-    signal?.throwIfAborted()
+    this.#checkOpen(signal)
     checkStoredName(name)
     if (this.#entries.has(name)) return { kind: 'exists' }
     return { kind: 'created', etag: this.#put(name, body, summary, FREE) }
@@ -113,6 +115,7 @@ class MemoryStore implements StreamStore {
     decide: (current: StreamSnapshot, nowMs: number) => Decision,
     leaseId: string | undefined,
   ): ChangeOutcome {
+    this.#checkOpen(undefined)
     const entry = this.#entries.get(name)
     if (entry === undefined) return { kind: 'missing' }
     const nowMs = this.nowMs()
@@ -130,7 +133,7 @@ class MemoryStore implements StreamStore {
     name: string,
     options: { readonly etag?: string; readonly leaseId?: string; readonly signal?: AbortSignal },
   ): Promise<RemoveOutcome> {
-    options.signal?.throwIfAborted()
+    this.#checkOpen(options.signal)
     const entry = this.#entries.get(name)
     if (entry === undefined) return { kind: 'missing' }
     const check = checkWrite(entry, options.leaseId, this.nowMs())
@@ -164,26 +167,33 @@ class MemoryStore implements StreamStore {
 
   log(name: string): BlockLog {
     checkLogName(name)
-    return new MemoryBlockLog(this.#logs, name)
+    return new MemoryBlockLog(this.#logs, name, signal => this.#checkOpen(signal))
   }
 
   async createContainer(signal?: AbortSignal): Promise<void> {
-    signal?.throwIfAborted()
+    this.#checkOpen(signal)
   }
 
   async inspect({ signal }: InspectOptions = {}): Promise<MemoryFacts> {
-    signal?.throwIfAborted()
+    this.#checkOpen(signal)
     return { kind: 'memory', address: this.address, unknown: {} }
   }
 
-  async close(): Promise<void> {}
+  async close(): Promise<void> {
+    this.#isClosed = true
+  }
+
+  #checkOpen(signal: AbortSignal | undefined): void {
+    signal?.throwIfAborted()
+    if (this.#isClosed) throw new StoreClosed('the store was closed')
+  }
 
   #lease<T>(
     name: string,
     signal: AbortSignal | undefined,
     step: (entry: Entry, nowMs: number) => LeaseStep<T>,
   ): T | { readonly kind: 'missing' } {
-    signal?.throwIfAborted()
+    this.#checkOpen(signal)
     const entry = this.#entries.get(name)
     if (entry === undefined) return { kind: 'missing' }
     const { outcome, keep } = step(entry, this.nowMs())

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { unansweredDelay } from '../store/backoff.ts'
+import { StoreClosed } from '../store/errors.ts'
 import { missingStreamText } from '../store/names.ts'
 import type { StreamStore } from '../store/store.ts'
 import type { StreamEvent } from '../stream/event.ts'
@@ -167,6 +168,10 @@ export class Heartbeat {
         this.#againIn(unansweredDelay(0, undefined, this.#timing.random))
         return
       case 'unanswered':
+        if (answer.cause instanceof StoreClosed) {
+          this.#lose(answer.cause.code, answer.cause.message)
+          return
+        }
         this.#cause = answer.cause
         this.#againIn(unansweredDelay(this.#unanswered++, undefined, this.#timing.random))
         return

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readStream } from '../ops/read-stream.ts'
 import { unansweredDelay } from '../store/backoff.ts'
-import { StoreUnreachable } from '../store/errors.ts'
+import { StoreClosed, StoreUnreachable } from '../store/errors.ts'
 import type { StreamStore } from '../store/store.ts'
 import type { EventData } from '../stream/data.ts'
 import { InvalidValue } from '../stream/errors.ts'
@@ -233,7 +233,7 @@ async function attempted(change: Change, commandId: string, isLast: boolean): Pr
     return await change
   } catch (cause) {
     if (cause instanceof InvalidValue) return { kind: 'impossible', cause }
-    if (isLast && !(cause instanceof StoreUnreachable)) throw cause
+    if (cause instanceof StoreClosed || (isLast && !(cause instanceof StoreUnreachable))) throw cause
     return { kind: 'unknown', commandId, cause }
   }
 }

@@ -8,7 +8,7 @@ const NOW_MS = Date.UTC(2026, 2, 1, 12)
 
 /** A log of blocks of records that were put so long ago, ms. */
 async function logOf(blocks: readonly (readonly number[])[], bytes = 10): Promise<BlockLog> {
-  const log = new MemoryBlockLog(new Map(), 'x')
+  const log = new MemoryBlockLog(new Map(), 'x', () => {})
   const json = JSON.stringify('x'.repeat(bytes))
   for (const [n, agesMs] of blocks.entries())
     await log.append(Buffer.from(agesMs.map(ageMs => recordLine({ id: `${n}`, json }, NOW_MS - ageMs)).join('')))
