@@ -278,7 +278,7 @@ export interface StartCommandOptions extends ClaimOptions {
 export function registerStart(parent: Command, runtime: Runtime, go: Run<StartCommandOptions> = runStart): void {
   const command = claimFlag(eventCommand(parent, 'start')).option(
     '--take-over',
-    'claim it even if another program may still be working on it',
+    'claim it even if a program without claims may still be working on it',
   )
   const description = {
     summary: 'claim an event for a worker; prints the fencing token, which proves the claim',

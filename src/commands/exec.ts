@@ -48,7 +48,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<ExecOptions>
     .argument('<STREAM>', 'name of the stream', streamName)
     .argument('<ID>', 'id of the event, as 01.02.00', eventId)
     .argument('[COMMAND...]', 'the command to run, after --')
-    .option('--take-over', 'claim it even if another program may still be working on it')
+    .option('--take-over', 'claim it even if a program without claims may still be working on it')
   attributeFlags(programFlags(command))
   command.addHelpText('after', NOTES)
   everyWorkerChange(command)

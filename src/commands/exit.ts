@@ -10,8 +10,7 @@ export async function exitCodeOf(error: unknown, runtime: Runtime): Promise<numb
   if (error instanceof EndsWith) return error.exit
   const what = await explained(errorProblem(error, runtime), runtime)
   const format = failureFormat(runtime.argv)
-  if (format === undefined) await print(what, runtime)
-  else await format.print(what, runtime)
+  await (format?.print(what, runtime) ?? print(what, runtime))
   if (ownWords(runtime.argv).includes('--debug') && what.cause !== undefined)
     await runtime.stderr.write(`${await stackText(what)}\n`)
   return codeHere(what.exit, runtime)
@@ -84,16 +83,12 @@ export function watchCrashes(runtime: Runtime): void {
 
 /** The first signal lets changes in flight finish and starts no more; the second ends the process at once. */
 export function watchSignals(controller: AbortController, runtime: Runtime): void {
-  for (const [signal, code] of [
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-  ] as const) {
+  for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) {
     process.on(signal, () => {
       if (controller.signal.aborted) process.exit(codeHere(code, runtime))
       controller.abort(signal)
-      if (runtime.kind === 'writes' && runtime.stderr.isTty) {
+      if (runtime.kind === 'writes' && runtime.stderr.isTty)
         void runtime.stderr.write('finishing changes in flight; Ctrl-C again stops at once\n')
-      }
     })
   }
 }

@@ -21,7 +21,7 @@ Circuit breaker: a pass that would abort more than 50 events, and more than --ma
 The next pass decides again. To let a justified pass through: watchdog --once --max-share 100%.
 
 Any number of watchdogs can run on the same store: an event is aborted only once. --shards N divides the streams among
-watchdogs with the same N; a watchdog that dies is replaced within 15 seconds.
+watchdogs with the same N; a watchdog that dies is replaced within little more than 15 seconds.
 
 --purge 90d removes what rm --older-than 90d --status completed selects (below --match), but no stream with a failure that
 nobody has acknowledged: at most 1000 after a sweep, each only as it was listed. The audit log has every purge (log --audit).

@@ -6,6 +6,7 @@ import type { Output } from '../../cli/output.ts'
 import { EndsWith, type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import type { StreamStore } from '../../store/store.ts'
+import { visibleText } from '../../util/visible-text.ts'
 import { fateText } from '../../worker/program/result.ts'
 import { NO_OUTPUT_FILE, type ProgramRun } from '../../worker/program/run.ts'
 import { endedByHolder } from '../../worker/self-reported.ts'
@@ -48,6 +49,9 @@ export async function execResult(
     }
     case 'reported': {
       await output.detail(`${stream} ${event}: ${outcome.ending.op} reported, version ${outcome.result.version}`)
+      // Its exit code does not tell who killed it.
+      if (ran?.fate.kind === 'killed' && 'msg' in outcome.ending && outcome.ending.msg)
+        await output.say(`${stream} ${event}: ${visibleText(outcome.ending.msg)}`)
       return reportedProblem(target, outcome, ran, runtime)
     }
     default:

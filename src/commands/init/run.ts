@@ -141,6 +141,10 @@ export function initOperation(
     throw new UsageError('--wait-for, --delay, --at and --auto are for new events below the root', {
       hint: 'Name them with --fork or --steps, or write a template.',
     })
+  if (options.onDue === 'open' && forks.length + steps.length > 0)
+    throw new UsageError('--timeout and --on-due are for the whole stream, which cannot be opened', {
+      hint: 'Write it to the event that waits: in a template, wait-for: NAME, timeout: 1d, on-due: open.',
+    })
   const join = options.join === undefined ? template.join : { name: options.join }
   if (join !== undefined && forks.length === 0)
     throw new UsageError('--join needs --fork', { hint: `--fork A,B --join ${join.name}` })

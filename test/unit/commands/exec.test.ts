@@ -70,6 +70,26 @@ describe('a command that cannot be run leaves the event unchanged:', () => {
     expect(await bodyOf(world, 's')).toBe(before)
   })
 
+  test.each(['--next', '--reason', '--owner'])(
+    'a flag without its value does not take the next word: %s',
+    async flag => {
+      const world = await order()
+      const before = await bodyOf(world, 's')
+      for (const word of [[], ['--join']]) {
+        const ran = await cli(world, ['exec', 's', '01.00', flag, ...word, '--', 'true'])
+        expect(ran).toMatchObject({ exit: 2, stderr: expect.stringContaining(`${flag} has no value`) })
+      }
+      expect(await bodyOf(world, 's')).toBe(before)
+    },
+  )
+
+  test('an attempt that ran too long is told, as its exit code could be that of any kill', async () => {
+    const world = await order()
+    await cli(world, ['init', 'r', '--fork', 'Q', '--attempt-timeout', '200ms'])
+    const ran = await cli(world, ['exec', 'r', '01.00', '--', 'sleep', '10'])
+    expect(ran).toMatchObject({ exit: 143, stderr: expect.stringContaining('r 01.00: the attempt ran longer than') })
+  })
+
   test('a script without its interpreter', async () => {
     const world = await order()
     const folder = mkdtempSync(join(tmpdir(), 'leasectl-exec-'))

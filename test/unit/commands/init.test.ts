@@ -268,6 +268,12 @@ test.each([
   expect(await world.store.read('s')).toBeUndefined()
 })
 
+test('--on-due open is for an event that waits, and not for a whole stream, which a watchdog would abort', async () => {
+  const argv = ['init', 's', '--fork', 'S', '--wait-for', 'go', '--timeout', '1s', '--on-due', 'open']
+  const ran = await cli(newWorld(), argv)
+  expect(ran).toMatchObject({ exit: 2, stderr: expect.stringContaining('are for the whole stream') })
+})
+
 test('a new event that waits for a time is listed once', async () => {
   const { stdout } = await cli(newWorld(), ['init', 'trips/2', '--steps', 'Remind', '--delay', '1d'])
   expect(stdout.split('\n').slice(1)).toEqual(['    00  ▶ inprocess', '    01.00  ◷ waiting', ''])
