@@ -16,7 +16,7 @@ export function lastLineOf({ text, bytes }: Pick<PartitionLine, 'text' | 'bytes'
   return { bytes, crc: crc32(text) }
 }
 
-/** Whether this line still ends at the position. @throws `logCut`, the store's faults */
+/** Whether this line still ends at the position, or was trimmed since. @throws `logCut`, the store's faults */
 export async function isStillBefore(
   log: BlockLog,
   { segment, offset }: LogPosition,
@@ -24,6 +24,8 @@ export async function isStillBefore(
   signal?: AbortSignal,
 ): Promise<boolean> {
   const start = { segment, offset: Math.max(0, offset - last.bytes) }
-  const [line] = linesIn(await log.read(start, last.bytes, signal), start)
+  const chunk = await log.read(start, last.bytes, signal)
+  if (chunk.next.segment !== segment) return true
+  const [line] = linesIn(chunk, start)
   return line !== undefined && line.bytes === last.bytes && lastLineOf(line).crc === last.crc
 }

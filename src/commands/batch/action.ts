@@ -73,6 +73,8 @@ export interface BatchAction {
   readonly gone?: Done
   /** The action when the store knows of an earlier run with its command id; `undefined` if this is the first. */
   readonly repeated?: (store: StreamStore, commandId: string) => Promise<BatchAction | undefined>
+  /** The store knows of an earlier run: what does not exist any more is its work. */
+  readonly isRepeated?: boolean
   readonly change: (change: TargetChange) => Promise<Done | Problem>
   /** What the change did to other events; by default their number. */
   readonly consequence?: (result: ChangeResult) => string | undefined

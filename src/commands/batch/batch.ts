@@ -34,7 +34,7 @@ export async function runBatchCommand(
   if (single !== undefined && needsNoPlan(context)) return changeWithoutPlan(single, context, store, output)
   if (resume !== undefined) await output.say(resume.sentence)
   const { runPlanned } = await import('./planned.ts')
-  const selected = { selection, isBatch: single === undefined, resume, isRepeated: repeated !== undefined }
+  const selected = { selection, isBatch: single === undefined, resume }
   return runPlanned(selected, context, store, output)
 }
 

@@ -81,8 +81,6 @@ export interface PlanRequest {
   readonly leaveOut: boolean
   /** The rest of an earlier run, which selected its streams then. */
   readonly resume?: Resume | undefined
-  /** The store knows of an earlier run with this command id: what does not exist any more may be its work. */
-  readonly isRepeated?: boolean
   /** The command id of each target; without it, a new one. */
   readonly commandIdOf?: (target: Target) => string
   /** Number of rows kept for the preview. */
@@ -120,8 +118,8 @@ class PlanDraft implements BatchPlan {
   }
 
   addMissing(stream: string): void {
-    const { action, resume, isRepeated } = this.#request
-    const outcome = badNameProblem(stream) ?? (resume || isRepeated ? action.gone : undefined)
+    const { action, resume } = this.#request
+    const outcome = badNameProblem(stream) ?? (resume || action.isRepeated ? action.gone : undefined)
     const target = { stream, event: undefined }
     if (outcome === undefined) this.missing.push(missingProblem(stream))
     else {

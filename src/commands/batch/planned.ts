@@ -22,13 +22,11 @@ interface Selected {
   /** It can have several targets. */
   readonly isBatch: boolean
   readonly resume: Resume | undefined
-  /** The store knows of an earlier run with this command id. */
-  readonly isRepeated: boolean
 }
 
 /** Plans a change, previews it and asks if required, and executes it. */
 export async function runPlanned(
-  { selection, isBatch, resume, isRepeated }: Selected,
+  { selection, isBatch, resume }: Selected,
   context: BatchContext,
   store: StreamStore,
   output: Output,
@@ -45,7 +43,6 @@ export async function runPlanned(
     ...commandIds(options, isBatch),
     keepRows: options.dryRun ? Number.POSITIVE_INFINITY : ROWS_SHOWN,
     resume,
-    isRepeated,
     runtime,
   }
   const plan = await makePlan(request, store, runtime.signal)

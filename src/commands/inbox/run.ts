@@ -180,7 +180,7 @@ export async function removeOne(options: RemoveInboxOptions, runtime: Runtime): 
     })
   if (options.output === 'json')
     await output.text(jsonDocument({ inbox: name, outcome: 'done', records: lag.records, isEstimate: lag.isEstimate }))
-  else await output.lines([`✓ ${name}  removed  ${lost}`])
+  else await output.lines([`✓ ${name}  removed${lag.records + dead === 0 ? '' : `  ${lost}`}`])
   return undefined
 }
 

@@ -30,7 +30,11 @@ const REMOVE: BatchAction = {
   async repeated(store, commandId) {
     const earlier = (await readAuditLog(store, { ops: ['rm'] })).find(entry => entry.commandId === commandId)
     if (earlier === undefined) return undefined
-    return { ...REMOVE, objection: (item, options) => writtenSince(earlier, item) ?? objection(item, options) }
+    return {
+      ...REMOVE,
+      isRepeated: true,
+      objection: (item, options) => writtenSince(earlier, item) ?? objection(item, options),
+    }
   },
   change: remove,
   // No journal is left to record who removed the stream.

@@ -7,6 +7,7 @@ import { ConcurrencyLimit, RateLimit } from '../../../../src/inbox/drain/limits.
 import type { DrainEvent } from '../../../../src/inbox/drain/types.ts'
 import { drainWork } from '../../../../src/inbox/drain/work.ts'
 import { createInbox, type Inbox, partitionLog } from '../../../../src/inbox/inbox.ts'
+import { isStillBefore } from '../../../../src/inbox/last-line.ts'
 import { viewInbox } from '../../../../src/inbox/view.ts'
 import { InboxWriter } from '../../../../src/inbox/writer.ts'
 import { readStream } from '../../../../src/ops/read-stream.ts'
@@ -281,6 +282,19 @@ describe('a log that has lost its end, as after a failover,', () => {
     expect(await once(store, inbox)).toEqual({ done: 4, duplicates: 1, dead: 0 })
     const healed = await viewInbox(store, inbox, { countedBytes: 1_000_000 })
     expect(healed).toMatchObject({ lag: { records: 0 }, faults: [] })
+  })
+
+  test('but not one whose beginning was trimmed meanwhile', async () => {
+    const store = openMemoryStore()
+    const inbox = await inboxOf(store)
+    await putEach(store, inbox, ['1', '2'])
+    await once(store, inbox)
+    const before = await readCheckpoint(store, inbox, 0)
+    await putEach(store, inbox, ['3', '4'])
+    await partitionLog(store, inbox, 0).trim({ segment: 4, offset: 0 })
+    if (before?.last === undefined) throw new Error('no last line')
+    expect(await isStillBefore(partitionLog(store, inbox, 0), before, before.last)).toBe(true)
+    expect(await viewInbox(store, inbox, { countedBytes: 1_000_000 })).toMatchObject({ faults: [] })
   })
 
   test.each([
