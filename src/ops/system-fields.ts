@@ -45,12 +45,17 @@ export function plainText(name: string, field: string, value: unknown): string {
 
 /** The fault of a system document that says what no leasectl wrote. */
 export function damaged(name: string, what: string): BadDocument {
-  const [, subscription] = /^\.leasectl\/subscriptions\/([^/]+)\//.exec(name) ?? []
-  const hint =
-    subscription === undefined
-      ? 'show and rm reach streams only: restore it from a copy of the store, or delete it there.'
-      : `Restore it from a copy of the store, or begin anew: subscription rm ${subscription} removes it with its position.`
-  return new BadDocument(`the document is damaged: ${what}`, undefined, hint, name)
+  return new BadDocument(`the document is damaged: ${what}`, undefined, wayOut(name), name)
+}
+
+function wayOut(name: string): string {
+  const [, folder, of = '', rest = ''] = /^\.leasectl\/(subscriptions|inbox)\/([^/]+)\/(.*)$/s.exec(name) ?? []
+  if (folder === 'subscriptions')
+    return `Restore it from a copy of the store, or begin anew: subscription rm ${of} removes it with its position.`
+  if (rest === 'drain.json') return 'inbox drain --force replaces it.'
+  if (rest.startsWith('checkpoints/'))
+    return 'Restore it from a copy of the store, or delete it there: all that is left of the partition is drained again, as duplicates.'
+  return 'show and rm reach streams only: restore it from a copy of the store, or delete it there.'
 }
 
 function objectOf(text: string): Readonly<Record<string, unknown>> | undefined {
