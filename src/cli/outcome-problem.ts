@@ -135,7 +135,7 @@ function refusedProblem(
     ...(refusal.code === 'no-attempts' && { applied: 'yes' as const }),
     ...(refusal.code === 'event-not-found' ? { hint: NO_SUCH_EVENT } : {}),
     facts: [
-      ...(refusal.status === '' ? [] : [['status', refusal.status] as const]),
+      ...(refusal.status === '' || refusal.code === 'no-attempts' ? [] : [['status', refusal.status] as const]),
       ...(refusal.owner === undefined
         ? []
         : [['owner', claimText(refusal.owner, refusal.until, runtime.nowMs())] as const]),

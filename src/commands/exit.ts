@@ -103,7 +103,7 @@ export function watchBrokenPipes(runtime: Runtime): void {
     const readerGone = error.code === 'EPIPE'
     if (!readerGone && !isReported) process.stderr.write(`error: standard output cannot be written (${error.code})\n`)
     isReported = true
-    if (runtime.kind === 'reads') process.exit(codeHere(readerGone ? 0 : 1, runtime))
+    if (runtime.kind === 'reads') process.exit(codeHere(readerGone ? 0 : 9, runtime))
   })
   process.stderr.on('error', () => {})
 }

@@ -60,7 +60,7 @@ export interface BlockLog {
   /**
    * Reads whole lines from a position: at most `maxBytes`, or one line if that is longer, or one block if the store
    * keeps blocks. From a trimmed position it reads on where the log now begins.
-   * @throws `logCut` from a position that lies behind the end; the store's faults
+   * @throws `logCut` from a position that lies behind the end, unless the log was removed; the store's faults
    */
   read(from: LogPosition, maxBytes: number, signal?: AbortSignal): Promise<LogLines>
   /** `undefined` if the log does not exist. Counts the bytes from a place on; by default all. */

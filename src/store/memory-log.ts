@@ -42,7 +42,7 @@ export class MemoryBlockLog implements BlockLog {
     this.#checkOpen(signal)
     const { blocks, trimmed } = this.#logs.get(this.#name) ?? { blocks: [], trimmed: 0 }
     const last = { segment: trimmed + blocks.length, offset: blocks.at(-1)?.length ?? 0 }
-    if (comparePositions(from, last) > 0) throw logCut(this.#name)
+    if (blocks.length > 0 && comparePositions(from, last) > 0) throw logCut(this.#name)
     const parts: Uint8Array[] = []
     let next = from
     let bytes = 0

@@ -9,6 +9,7 @@ import { transactionLines } from '../../formats/journal.ts'
 import { showTree } from '../../formats/stream/tree.ts'
 import { shownStream } from '../../formats/stream/view.ts'
 import type { JournalEntry, StreamView } from '../../ops/read-stream.ts'
+import { takeAsSigterm } from '../../process/as-sigterm.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { clockName, ownAddress } from '../lab/own-streams.ts'
 import type { ProgramRuntime } from '../top/dashboard.ts'
@@ -48,6 +49,8 @@ export async function playDemo(options: DemoOptions, runtime: ProgramRuntime): P
     ])
     return undefined
   }
+  // The workers are processes of their own.
+  using _signals = takeAsSigterm()
   const stage = await openStage(output, runtime)
   try {
     const { signal, actor: by } = runtime

@@ -49,9 +49,10 @@ export async function execResult(
     }
     case 'reported': {
       await output.detail(`${stream} ${event}: ${outcome.ending.op} reported, version ${outcome.result.version}`)
-      // Its exit code does not tell who killed it.
-      if (ran?.fate.kind === 'killed' && 'msg' in outcome.ending && outcome.ending.msg)
-        await output.say(`${stream} ${event}: ${visibleText(outcome.ending.msg)}`)
+      const { ending } = outcome
+      // Killed for its attempt timeout: the exit code does not tell.
+      if (ran?.fate.kind === 'killed' && ending.op === 'fail' && ending.transient)
+        await output.say(`${stream} ${event}: ${visibleText(ending.msg ?? '')}`)
       return reportedProblem(target, outcome, ran, runtime)
     }
     default:

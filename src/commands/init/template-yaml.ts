@@ -18,9 +18,7 @@ const FAILURE = ['retry', 'attemptTimeout', 'undo'] as const
 
 /** Reads a template in YAML, of which JSON is a subset. */
 export function yamlTemplate(text: string): Template {
-  const document = parseDocument(text)
-  const [fault] = document.errors
-  if (fault !== undefined) throw new UsageError(fault.message.split('\n')[0] ?? fault.message)
+  const document = documentIn(text)
   const fields = mapping(plainValue(document), 'a template', [
     'root',
     'fork',
@@ -52,11 +50,18 @@ export function yamlTemplate(text: string): Template {
   }
 }
 
-/** Reads a list of events in YAML: names, or mappings with attributes. */
-export function yamlEvents(text: string): readonly EventSpec[] {
+/** @throws UsageError with the place in the text */
+function documentIn(text: string) {
   const document = parseDocument(text)
   const [fault] = document.errors
-  if (fault !== undefined) throw new UsageError(fault.message.split('\n')[0] ?? fault.message)
+  // Behind the colon the parser draws the line.
+  if (fault !== undefined) throw new UsageError((fault.message.split('\n')[0] ?? '').replace(/:$/, ''))
+  return document
+}
+
+/** Reads a list of events in YAML: names, or mappings with attributes. */
+export function yamlEvents(text: string): readonly EventSpec[] {
+  const document = documentIn(text)
   const value = plainValue(document)
   if (!Array.isArray(value) || value.length === 0) {
     throw new UsageError('the file must hold a list of events', { hint: '- { name: Search, key: a }' })

@@ -72,8 +72,7 @@ export class AzureBlockLog implements BlockLog {
       if (bytes !== undefined && bytes.length > 0) return { bytes, next: { ...at, offset: at.offset + bytes.length } }
       const segments = await this.#segments(signal)
       const last = segments.at(-1)
-      const end = last === undefined ? LOG_START : { segment: last.segment, offset: last.size }
-      if (comparePositions(at, end) > 0) throw logCut(this.#name)
+      if (last !== undefined && comparePositions(at, { ...last, offset: last.size }) > 0) throw logCut(this.#name)
       const next = firstFrom(at.segment + 1, segments)
       if (next === undefined) return { bytes: new Uint8Array(0), next: at }
       // With a successor the segment is sealed; what was appended after the first look is found by a second one.

@@ -257,7 +257,7 @@ function notPermitted(error: ServiceError, site: Site, where: string): NotPermit
 function hintFor(code: string): string {
   switch (code) {
     case 'NotSignedIn':
-      return 'Sign in with az login, or set AZURE_STORAGE_KEY, AZURE_STORAGE_SAS_TOKEN or AZURE_STORAGE_CONNECTION_STRING.'
+      return 'Sign in with az login, or set AZURE_STORAGE_ACCOUNT with AZURE_STORAGE_KEY or AZURE_STORAGE_SAS_TOKEN, or AZURE_STORAGE_CONNECTION_STRING.'
     case 'AuthenticationFailed':
     case 'InvalidAuthenticationInfo':
       return 'The key or signature does not match this account, or the clock of this machine is wrong.'

@@ -18,7 +18,8 @@ import { bodyOf } from './schema.ts'
 const SELECT = 'SELECT id, lines FROM blocks WHERE log = ? AND id >= ? ORDER BY id LIMIT ?'
 const SIZES = 'SELECT id, length(lines) FROM blocks WHERE log = ? AND id >= ? ORDER BY id LIMIT ?'
 const EXTENT = 'SELECT min(id), max(id) FROM blocks WHERE log = ?'
-const REACHES = 'SELECT 1 FROM blocks WHERE log = ? AND id = ? AND length(lines) >= ?'
+const REACHES = 'SELECT 1 FROM blocks WHERE log = ?1 AND id = ?2 AND length(lines) >= ?3'
+const IS_CUT = `SELECT 1 FROM blocks WHERE log = ?1 AND NOT EXISTS (${REACHES}) LIMIT 1`
 const BYTES = 'SELECT sum(length(lines)) FROM blocks WHERE log = ? AND id >= ?'
 const LAST = 'SELECT length(lines) FROM blocks WHERE id = ?'
 /** The last block stays: its id is the end of the log. */
@@ -81,8 +82,7 @@ export class SqliteBlockLog implements BlockLog {
       next = { segment: id, offset: lines.length }
     }
     const bytes = Buffer.concat(parts)
-    const isThere = () => connection.get(REACHES, this.#name, from.segment, from.offset) !== undefined
-    if (bytes.length === 0 && from.segment > 0 && !isThere()) throw logCut(this.#name)
+    if (bytes.length === 0 && connection.get(IS_CUT, this.#name, from.segment, from.offset)) throw logCut(this.#name)
     return { bytes, next }
   }
 

@@ -274,6 +274,13 @@ test('--on-due open is for an event that waits, and not for a whole stream, whic
   expect(ran).toMatchObject({ exit: 2, stderr: expect.stringContaining('are for the whole stream') })
 })
 
+test('a template that is not YAML is told with the place, in a whole sentence', async () => {
+  const files = { 'bad.yaml': 'root: A\nroot: B\n' }
+  const { exit, stderr } = await cli(newWorld(), ['init', 's', '--from', 'bad.yaml'], { files })
+  expect(exit).toBe(2)
+  expect(stderr).toMatch(/Map keys must be unique at line 2, column 1 +\[usage\]/)
+})
+
 test('a new event that waits for a time is listed once', async () => {
   const { stdout } = await cli(newWorld(), ['init', 'trips/2', '--steps', 'Remind', '--delay', '1d'])
   expect(stdout.split('\n').slice(1)).toEqual(['    00  ▶ inprocess', '    01.00  ◷ waiting', ''])

@@ -86,6 +86,7 @@ test('an event with no attempt left is told with its name and the attempts since
   const why = "01.00 has failed: given up after 1 attempt; the last was dead's"
   expect(ran.stderr).toContain(`given-up   s 01.00 A: ${why}\n`)
   expect(ran.stderr).toMatch(/^error: s: 01\.00 has failed.*\[no-attempts\]/m)
+  expect(ran.stderr).not.toContain('inprocess')
 })
 
 test('without write permission: 7 at the end, 125 with --once', async () => {
