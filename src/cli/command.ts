@@ -52,11 +52,11 @@ export function describe(
   facts.set(command, { examples, kind })
   command.summary(summary).description(`${summary[0]?.toUpperCase()}${summary.slice(1)}. ${effect}`)
   command.addHelpText('before', examplesText(runtime, examples))
-  // A flag without its value takes the next word for it.
-  for (const option of command.options.filter(({ required }) => required))
-    command.on(`option:${option.name()}`, (value: unknown) => {
-      if (value === '--' || command.options.some(({ long }) => long === value))
-        throw new UsageError(`${option.long} has no value`, { hint: 'An unset shell variable? Leave the flag out.' })
+  // A flag without its value takes the next word for it. A reason may look like a flag.
+  for (const { long } of command.options.filter(({ required }) => required))
+    command.on(`option:${long?.slice(2)}`, (value: unknown) => {
+      if (value !== '--') return
+      throw new UsageError(`${long} has no value`, { hint: 'An unset shell variable? Leave the flag out.' })
     })
   return everywhere(command, formats)
 }

@@ -181,7 +181,8 @@ function throwing(error: Error): StreamStore {
   return new Proxy(newWorld().store, {
     get(target, key) {
       const value: unknown = Reflect.get(target, key)
-      if (typeof value !== 'function' || key === 'close' || key === 'nowMs') return value
+      if (typeof value !== 'function' || key === 'nowMs') return value
+      if (key === 'close') return value.bind(target)
       return () => {
         throw error
       }

@@ -75,8 +75,8 @@ describe('a command that cannot be run leaves the event unchanged:', () => {
     async flag => {
       const world = await order()
       const before = await bodyOf(world, 's')
-      for (const word of [[], ['--join']]) {
-        const ran = await cli(world, ['exec', 's', '01.00', flag, ...word, '--', 'true'])
+      for (const format of [[], ['-o', 'json']]) {
+        const ran = await cli(world, ['exec', 's', '01.00', ...format, flag, '--', 'true'])
         expect(ran).toMatchObject({ exit: 2, stderr: expect.stringContaining(`${flag} has no value`) })
       }
       expect(await bodyOf(world, 's')).toBe(before)
