@@ -52,7 +52,7 @@ export function describe(
   facts.set(command, { examples, kind })
   command.summary(summary).description(`${summary[0]?.toUpperCase()}${summary.slice(1)}. ${effect}`)
   command.addHelpText('before', examplesText(runtime, examples))
-  // A flag without its value takes the next word for it. A reason may look like a flag.
+  // A flag without its value takes the next word for it; a reason may look like a flag, but not like the end of them.
   for (const { long } of command.options.filter(({ required }) => required))
     command.on(`option:${long?.slice(2)}`, (value: unknown) => {
       if (value !== '--') return

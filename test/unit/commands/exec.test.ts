@@ -71,7 +71,7 @@ describe('a command that cannot be run leaves the event unchanged:', () => {
   })
 
   test.each(['--next', '--reason', '--owner'])(
-    'a flag without its value does not take the next word: %s',
+    'a flag without its value does not take the -- before the command: %s',
     async flag => {
       const world = await order()
       const before = await bodyOf(world, 's')
