@@ -63,7 +63,8 @@ export function programHandler(argv: Argv, options: ProgramHandlerOptions): Hand
         graceMs: options.graceMs,
       })
       options.ended?.(delivery, fate)
-      if (signal.aborted || fate.kind === 'stopped') return { kind: 'stopped' }
+      if (signal.aborted) return { kind: 'stopped' }
+      // On a busy machine its time may be over before it has begun.
       if (timeout.aborted) return { kind: 'failed', why: `stopped: it ran longer than ${options.timeoutMs / 1_000} s` }
       if (fate.kind === 'exited' && fate.code === 0) return await execute(delivery, commands, options, signal)
       return failed(fate, lastLines(tail.bytes(), tail.isCut))

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { programHandler } from '../../../src/commands/subscribe/program.ts'
 import { readStream } from '../../../src/ops/read-stream.ts'
 import { parkedOf } from '../../../src/subscriptions/read.ts'
 import { newerSubscription, subscribed, untilPosition } from '../../docs/json-subscriptions.ts'
@@ -74,6 +75,29 @@ describe('subscribe', () => {
   test('ends a command that hangs at --timeout', async () => {
     const { stderr } = await subscribe(await oneStream(), ['--timeout', '50ms', '--grace', '0s'], 'sleep 600')
     expect(stderr).toContain('it ran longer than 0.05 s')
+  })
+
+  test('a command whose time is over before it has begun has failed, and the stream goes on', async () => {
+    const block = () => {
+      for (const endMs = performance.now() + 50; performance.now() < endMs; );
+    }
+    const options = {
+      timeoutMs: 1,
+      graceMs: 0,
+      stdout: 'stderr',
+      by: 'x',
+      started: block,
+      stderr: async () => {},
+    } as const
+    const handler = programHandler(['true'], { ...options, ...PATH, store: newWorld().store })
+    const view = await readStream((await oneStream()).store, 'a')
+    const [transaction] = view?.transactions() ?? []
+    if (view === undefined || transaction === undefined) throw new Error('nothing to deliver')
+    const ids = { subscription: 'b', id: 'x@1', stream: 'a', born: view.document.born }
+    const delivery = { ...ids, transaction, done: false, view, attempt: 1 }
+    expect(await handler(delivery, new AbortController().signal)).toMatchObject({
+      ...{ kind: 'failed', why: 'stopped: it ran longer than 0.001 s' },
+    })
   })
 
   test('hands over only what its filters select', async () => {
