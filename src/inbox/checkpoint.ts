@@ -88,10 +88,6 @@ function rateOf(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : 0
 }
 
-/** What is wrong with a checkpoint whose log has lost its end. */
-export const BEYOND_END = 'it is beyond the last record'
-export const OTHER_RECORDS = 'the records before it are others than those that were drained'
-
 /** How far a partition is drained, for people, and who drains it now. */
 export interface PartitionCheckpoint {
   /** Below it all is done. `undefined`: no drain has written a checkpoint, or it cannot be read. */

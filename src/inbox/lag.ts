@@ -1,9 +1,9 @@
-import { type BlockLog, comparePositions, LOG_START, type LogExtent, type LogPosition } from '../store/block-log.ts'
+import { type BlockLog, LOG_START, type LogExtent, type LogPosition } from '../store/block-log.ts'
 import type { StreamStore } from '../store/store.ts'
 import { runBatch } from '../util/concurrency.ts'
-import { BEYOND_END, OTHER_RECORDS, type PartitionCheckpoint, readPartitionCheckpoint } from './checkpoint.ts'
+import { type PartitionCheckpoint, readPartitionCheckpoint } from './checkpoint.ts'
 import { type Inbox, partitionLog } from './inbox.ts'
-import { isStillBefore } from './last-line.ts'
+import { lossOf } from './last-line.ts'
 import { putMsIn, putRate } from './put-rate.ts'
 
 /** What waits to be drained. */
@@ -78,27 +78,13 @@ async function partitionState(
   const checkpoint = await readPartitionCheckpoint(store, inbox, partition, signal)
   const from = checkpoint.position ?? LOG_START
   const extent = await log.extent(signal, from)
-  const fault = checkpoint.fault ?? (await faultOf(log, checkpoint, extent, signal))
+  const fault = checkpoint.fault ?? (await lossOf(log, { ...from, last: checkpoint.last }, extent, signal))
   if (extent === undefined) return { partition, checkpoint, extent, lag: NO_LAG, putRate: 0, fault }
   // How much was drained is not known then.
   const isUnknown = fault !== undefined && from !== LOG_START
   const all = isUnknown ? ((await log.extent(signal)) ?? extent) : extent
   const lag = await lagFrom(log, isUnknown ? LOG_START : from, all, countedBytes, signal)
   return { partition, checkpoint, extent, lag, putRate: await putRate(log, extent, store.nowMs(), signal), fault }
-}
-
-/** Why no drain can go on from a checkpoint that can be read: the end of the log was lost. */
-async function faultOf(
-  log: BlockLog,
-  { position, last }: PartitionCheckpoint,
-  extent: LogExtent | undefined,
-  signal: AbortSignal | undefined,
-): Promise<string | undefined> {
-  if (position === undefined) return undefined
-  if (comparePositions(position, extent?.end ?? LOG_START) > 0) return BEYOND_END
-  // Without anything behind it, the line is not read for each listing.
-  if (last === undefined || extent?.bytes === 0) return undefined
-  return (await isStillBefore(log, position, last, signal)) ? undefined : OTHER_RECORDS
 }
 
 async function lagFrom(

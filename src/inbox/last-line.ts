@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import type { BlockLog, LogPosition } from '../store/block-log.ts'
+import { type BlockLog, comparePositions, LOG_START, type LogExtent, type LogPosition } from '../store/block-log.ts'
 import { linesIn, type PartitionLine } from './drain/line.ts'
 
 /**
@@ -28,4 +28,27 @@ export async function isStillBefore(
   if (chunk.next.segment !== segment) return true
   const [line] = linesIn(chunk, start)
   return line !== undefined && line.bytes === last.bytes && lastLineOf(line).crc === last.crc
+}
+
+/** What is wrong with a checkpoint whose log has lost its end. */
+const BEYOND_END = 'it is beyond the last record'
+export const OTHER_RECORDS = 'the records before it are others than those that were drained'
+
+/**
+ * Why a log cannot be read on from a checkpoint: it has lost its end. `undefined` if it can.
+ *
+ * @param extent of the log; its bytes are those behind the checkpoint
+ * @throws `logCut`, the store's faults
+ */
+export async function lossOf(
+  log: BlockLog,
+  checkpoint: LogPosition & { readonly last?: LastLine | undefined },
+  extent: LogExtent | undefined,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  const { last } = checkpoint
+  if (comparePositions(checkpoint, extent?.end ?? LOG_START) > 0) return BEYOND_END
+  // With nothing behind it, nothing is read on; whoever reads later looks then.
+  if (last === undefined || extent?.bytes === 0) return undefined
+  return (await isStillBefore(log, checkpoint, last, signal)) ? undefined : OTHER_RECORDS
 }

@@ -6,17 +6,9 @@ import { comparePositions, LOG_START, type LogPosition } from '../../store/block
 import { StoreUnreachable } from '../../store/errors.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { machineTiming, type Timing } from '../../util/clock.ts'
-import {
-  BEYOND_END,
-  checkpointFolder,
-  checkpointText,
-  NO_CHECKPOINT,
-  OTHER_RECORDS,
-  parseCheckpoint,
-  readCheckpoint,
-} from '../checkpoint.ts'
+import { checkpointFolder, checkpointText, NO_CHECKPOINT, parseCheckpoint, readCheckpoint } from '../checkpoint.ts'
 import { type Inbox, partitionLog } from '../inbox.ts'
-import { isStillBefore } from '../last-line.ts'
+import { lossOf } from '../last-line.ts'
 import { MOST_PARTITIONS } from '../record.ts'
 import { ConcurrencyLimit, RateLimit } from './limits.ts'
 import { type DrainShared, PartitionDrain } from './partition.ts'
@@ -180,12 +172,9 @@ class DrainRun {
       const stored = await this.#store.read(name, this.#signal)
       const checkpoint = stored === undefined ? NO_CHECKPOINT : parseCheckpoint(name, textOf(stored.body))
       const log = partitionLog(this.#store, this.#options.inbox, number)
-      const extent = await log.extent(this.#signal)
       // What is put up to there would never be drained.
-      if (comparePositions(checkpoint, extent?.end ?? LOG_START) > 0) throw damaged(name, BEYOND_END)
-      const { last } = checkpoint
-      if (last !== undefined && !(await isStillBefore(log, checkpoint, last, this.#signal)))
-        throw damaged(name, OTHER_RECORDS)
+      const loss = await lossOf(log, checkpoint, await log.extent(this.#signal, checkpoint), this.#signal)
+      if (loss !== undefined) throw damaged(name, loss)
       if (this.#signal.aborted || this.#shards.leaseIdOf(number) !== leaseId) return
       const isHeld = () => this.#shards.leaseIdOf(number) === leaseId
       const drain = new PartitionDrain(this.#shared, number, { name, leaseId, isHeld }, checkpoint)

@@ -1,8 +1,8 @@
 import { damaged } from '../../ops/system-fields.ts'
 import type { BlockLog, LogPosition } from '../../store/block-log.ts'
 import type { Timing } from '../../util/clock.ts'
-import { type Checkpoint, OTHER_RECORDS } from '../checkpoint.ts'
-import { isStillBefore, type LastLine, lastLineOf } from '../last-line.ts'
+import type { Checkpoint } from '../checkpoint.ts'
+import { isStillBefore, type LastLine, lastLineOf, OTHER_RECORDS } from '../last-line.ts'
 import { linesIn, type PartitionLine } from './line.ts'
 
 /** Bytes of one read. */
