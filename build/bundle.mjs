@@ -23,8 +23,12 @@ export async function bundle(root, entries = ENTRIES) {
     input: entries,
     platform: 'node',
     preserveEntrySignatures: 'allow-extension',
-    // Ink imports React's devtools only in development, never in a bundle.
-    transform: { define: { 'process.env.NODE_ENV': '"production"' } },
+    transform: {
+      // Of package.json's "engines" the oldest: it has no `using`, for one.
+      target: 'node22',
+      // Ink imports React's devtools only in development, never in a bundle.
+      define: { 'process.env.NODE_ENV': '"production"' },
+    },
     plugins: [stub('react-devtools-core'), noWriteAtExit, lazyBuiltins(), lazyWidths, fasterInk(), embeddedWasm],
     onLog: failOnWarnings,
   })
@@ -123,7 +127,7 @@ function fewFiles(chunks) {
     taken.add(chunks.find(({ fileName }) => fileName === `${name}.js`)?.facadeModuleId)
   const own = chunks.find(({ fileName }) => fileName === 'cli.js')?.facadeModuleId
   const groups = [
-    { name: 'node', test: id => id.startsWith('\0lazy:') || id === '\0process' },
+    { name: 'node', test: id => id.startsWith('\0lazy:') || id === '\0process' || id.includes('@oxc-project+runtime') },
     { name: 'base', test: id => start.has(id) && domain.test(id) },
     { name: 'start', test: id => start.has(id) && id !== own && (commands.test(id) || parser.test(id)) },
   ]
