@@ -24,11 +24,16 @@ export const EMULATOR_KEY = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2
 /**
  * The account of the usual Azure variables, in the az CLI's order: `AZURE_STORAGE_CONNECTION_STRING`, then
  * `AZURE_STORAGE_ACCOUNT` with `AZURE_STORAGE_KEY`, `AZURE_STORAGE_SAS_TOKEN` or nothing (Entra ID).
- * `undefined` if none is set.
+ * `undefined` if none is set. With `AZURE_STORAGE_AUTH_MODE=login` it is Entra ID whatever else is set.
  *
  * @throws BadAddress for a connection string without an account
  */
 export function accountFrom(env: CredentialEnvironment): NamedAccount | undefined {
+  const named = namedIn(env)
+  return named !== undefined && env.AZURE_STORAGE_AUTH_MODE === 'login' ? { ...named, credential: undefined } : named
+}
+
+function namedIn(env: CredentialEnvironment): NamedAccount | undefined {
   const text = env.AZURE_STORAGE_CONNECTION_STRING
   if (text) return parseConnectionString(text)
   const account = env.AZURE_STORAGE_ACCOUNT
@@ -77,9 +82,7 @@ function accountOf(endpoint: string): string | undefined {
   return url.pathname.length > 1 ? url.pathname.slice(1) : url.hostname.split('.')[0]
 }
 
-/** `AZURE_STORAGE_AUTH_MODE=login` means Entra ID even if a key is set. */
 function secretFrom(account: string, env: CredentialEnvironment): AccountSecret | undefined {
-  if (env.AZURE_STORAGE_AUTH_MODE === 'login') return undefined
   if (env.AZURE_STORAGE_KEY) return { kind: 'key', account, key: env.AZURE_STORAGE_KEY }
   return env.AZURE_STORAGE_SAS_TOKEN ? sasCredential(env.AZURE_STORAGE_SAS_TOKEN) : undefined
 }

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import type { Stats } from 'node:fs'
-import { access, constants, realpath, stat, statfs } from 'node:fs/promises'
+import { access, constants, open, realpath, stat, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { isSea } from 'node:sea'
 import { promisify } from 'node:util'
@@ -37,7 +37,7 @@ export async function inspectSqlite(
     await finder.learn(['walSize'], async () => ({
       walSize: (await statusOf(`${await realpath(path)}-wal`))?.size ?? 0,
     }))
-    await finder.learn(['journalMode', 'synchronous', 'schemaVersion'], () => settingsOf(file, signal))
+    await finder.learn(['journalMode', 'synchronous', 'schemaVersion'], () => settingsOf(file, path, signal))
     // With a second name there may be a second write-ahead log, which the check would miss.
     if (deep && (finder.facts.names ?? 1) === 1)
       await finder.learn(['faults'], async () => ({ faults: await quickCheck(path, signal) }))
@@ -106,12 +106,18 @@ async function diskOf(path: string): Promise<Partial<SqliteFacts>> {
 /** Values of `PRAGMA synchronous`, by number. */
 const SYNCHRONOUS = ['off', 'normal', 'full', 'extra']
 
-async function settingsOf(file: SqliteFile, signal: AbortSignal | undefined): Promise<Partial<SqliteFacts>> {
+async function settingsOf(
+  file: SqliteFile,
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<Partial<SqliteFacts>> {
+  const isWal = await hasWal(path)
   const found = await file.read(
     connection => {
       const one = (sql: string) => connection.get(sql)?.[0]
       return {
-        journalMode: String(one('PRAGMA journal_mode')),
+        // Who may not lock the file reads it as one that never changes, and is told another mode than its writers have.
+        journalMode: isWal ? 'wal' : String(one('PRAGMA journal_mode')),
         synchronous: SYNCHRONOUS[Number(one('PRAGMA synchronous'))] ?? 'unknown',
         schemaVersion: Number(one('PRAGMA user_version')),
       }
@@ -119,6 +125,13 @@ async function settingsOf(file: SqliteFile, signal: AbortSignal | undefined): Pr
     { signal, lockWaitMs: LOCK_WAIT_MS },
   )
   return found ?? {}
+}
+
+/** Whether the file's header says so: https://sqlite.org/fileformat.html#file_format_version_numbers */
+async function hasWal(path: string): Promise<boolean> {
+  await using file = await open(path)
+  const { buffer } = await file.read(Buffer.alloc(1), 0, 1, 18)
+  return buffer[0] === 2
 }
 
 /**

@@ -41,6 +41,11 @@ describe('the credential of an address', () => {
       kind: 'entra',
       source: { kind: 'cli' },
     })
+    const whole = { AZURE_STORAGE_CONNECTION_STRING: 'AccountName=acct;AccountKey=a2V5' }
+    expect(credentialFor(ACCT, { ...whole, AZURE_STORAGE_AUTH_MODE: 'login' })).toEqual({
+      kind: 'entra',
+      source: { kind: 'cli' },
+    })
     expect(credentialFor(ACCT, { AZURE_STORAGE_ACCOUNT: 'acct' })).toEqual({
       kind: 'entra',
       source: { kind: 'default' },

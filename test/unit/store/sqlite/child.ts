@@ -23,13 +23,15 @@ async function incrementing(): Promise<void> {
   }
 }
 
-/** Prints the rows, and the code with which a write fails. */
+/** Prints the rows, the journal mode, and the code with which a write fails. */
 async function trying(): Promise<void> {
   const names = await namesOf(store)
   const body = text((await stored(store, 'counter')).body)
   const fault: unknown = await store.update('counter', increment, changeOptions()).catch(error => error)
   const code = fault instanceof Error && 'code' in fault ? fault.code : fault
-  process.stdout.write(`${JSON.stringify({ names, body, code })}\n`)
+  const facts = await store.inspect()
+  const journalMode = facts.kind === 'sqlite' ? facts.journalMode : undefined
+  process.stdout.write(`${JSON.stringify({ names, body, journalMode, code })}\n`)
 }
 
 await (task === 'increment' ? incrementing() : trying())

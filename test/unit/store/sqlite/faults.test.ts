@@ -144,7 +144,7 @@ describe('a read-only store', () => {
     const child = startChild(['try', path], { asNobody: true })
     expect(await child.ended).toBe(0)
     const seen = JSON.parse(child.lines[0] ?? '{}')
-    expect(seen).toMatchObject({ body: '1', code: 'not-permitted' })
+    expect(seen).toMatchObject({ body: '1', journalMode: 'wal', code: 'not-permitted' })
     expect(seen.names).toHaveLength(SAMPLE_STREAMS)
     reached('read-only')
   })
