@@ -1,4 +1,5 @@
 import { visibleText } from '../util/visible-text.ts'
+import { interruptedProblem } from './error-problem.ts'
 import { type Problem, problem, UsageError } from './problem.ts'
 import type { Runtime, RuntimeStore } from './runtime.ts'
 
@@ -8,7 +9,8 @@ export function placeText(store: Pick<RuntimeStore, 'address' | 'isProtected'> |
 }
 
 /**
- * Asks the user to type a word. Returns `undefined` for yes; any other answer, end of input and Ctrl-C mean no.
+ * Asks the user to type a word. Returns `undefined` for yes; any other answer, end of input and Ctrl-C mean no. A signal
+ * ends the command as anywhere else.
  *
  * @throws UsageError without a terminal; the hint names the flag that answers yes
  */
@@ -43,5 +45,7 @@ async function confirm(
   if (answer !== undefined && isYes(answer.trim())) return undefined
   // without an answer the cursor is still after the question
   if (answer === undefined) await runtime.stderr.write('\n')
-  return problem('declined', 'not confirmed; nothing was changed')
+  if (!runtime.signal.aborted) return problem('declined', 'not confirmed; nothing was changed')
+  const { message, ...interrupted } = interruptedProblem(runtime.signal)
+  return { ...interrupted, message: `${message}; nothing was changed` }
 }

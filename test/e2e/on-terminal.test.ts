@@ -49,6 +49,16 @@ test('at the prompt of lease break Ctrl-C, Esc and the end of input mean no, on 
   expect((await user.run(['lease', 'show', 'b', '--store', store])).stdout).toMatch(/^b {2}leased \(infinite\)/)
 })
 
+test('SIGTERM at a prompt ends the command with 143, and nothing is changed', async () => {
+  expect(await user.run(['init', 'c', '--store', store])).toMatchObject({ code: 0 })
+  const asked = onTerminal(`leasectl cancel --match c --store ${store}`)
+  await asked.until('stdout', /Continue\? \[y\/N\] /)
+  for (const pid of user.processesWith(`${user.bin} cancel --match c`)) process.kill(pid, 'SIGTERM')
+  const { code, stdout } = await asked.ended
+  expect({ code, stdout }).toMatchObject({ code: 143, stdout: expect.stringMatching(/terminated; nothing was changed/) })
+  expect((await user.run(['show', 'c', '--store', store])).stdout).toContain('inprocess')
+})
+
 test('a list on standard input is confirmed at the terminal of the process', async () => {
   for (const name of ['p', 'q']) expect(await user.run(['init', name, '--store', store])).toMatchObject({ code: 0 })
   const asked = async (key: string) => {
