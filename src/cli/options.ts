@@ -89,8 +89,9 @@ export function everywhere(command: Command, formats: readonly string[] = []): C
     formats.length === 0 ? 'format of the output' : `${formats.join(', ')} (default: ${formats[0]})`,
   )
   if (formats.length > 0) output.argParser(choice('-o', formats))
-  const context = command.options.some(({ long }) => long === CONTEXT.long) ? [] : [CONTEXT]
-  for (const option of [...WHERE, ...context, output.helpGroup(EVERYWHERE), ...HOW]) command.addOption(option)
+  const own = new Set(command.options.map(({ long }) => long))
+  for (const option of [...WHERE, CONTEXT, output.helpGroup(EVERYWHERE), ...HOW])
+    if (!own.has(option.long)) command.addOption(option)
   return command
     .optionsGroup(EVERYWHERE)
     .helpOption('-h, --help', 'show this help')

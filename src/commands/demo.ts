@@ -15,6 +15,9 @@ export function register(
     .addOption(new Option('--speed <factor>', 'speed factor (default: 1)').argParser(factor('--speed')))
     .option('--top', 'watch it in the dashboard; q ends both')
     .addOption(new Option('--as-worker <name>').hideHelp())
+    // Refused with a reason, see `ownAddress`.
+    .addOption(new Option('-c, --context <name>').hideHelp())
+    .addOption(new Option('--container <name>').hideHelp())
     .addOption(new Option('--stream <name>').hideHelp())
   const description = {
     summary: 'play a demo: worker processes contend for one stream for about 15 s',

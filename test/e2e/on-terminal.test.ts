@@ -55,7 +55,10 @@ test('SIGTERM at a prompt ends the command with 143, and nothing is changed', as
   await asked.until('stdout', /Continue\? \[y\/N\] /)
   for (const pid of user.processesWith(`${user.bin} cancel --match c`)) process.kill(pid, 'SIGTERM')
   const { code, stdout } = await asked.ended
-  expect({ code, stdout }).toMatchObject({ code: 143, stdout: expect.stringMatching(/terminated; nothing was changed/) })
+  expect({ code, stdout }).toMatchObject({
+    code: 143,
+    stdout: expect.stringMatching(/terminated; nothing was changed/),
+  })
   expect((await user.run(['show', 'c', '--store', store])).stdout).toContain('inprocess')
 })
 
