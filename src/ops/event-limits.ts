@@ -18,14 +18,11 @@ export interface EventLimit {
 /** What a watchdog does at a limit: it ends the event, the stream or only the attempt, or notifies. */
 export type LimitAction = DueAction | 'end-attempt'
 
-/** The limits of all open events, the soonest first. */
-export function eventLimits({
-  stream,
-  time,
-}: {
-  readonly stream: EventStream
-  readonly time: TimeReader
-}): EventLimit[] {
+/** The limits of all open events, the soonest first. @param usual what a watchdog does if the event does not say it */
+export function eventLimits(
+  { stream, time }: { readonly stream: EventStream; readonly time: TimeReader },
+  usual: DueAction,
+): EventLimit[] {
   const limits: EventLimit[] = []
   for (const [position, event] of stream.events.entries()) {
     if (isFinal(event) || isSuperseded(event) || !stream.counts(position)) continue
@@ -33,7 +30,7 @@ export function eventLimits({
     if (limit === undefined) continue
     const { id, name, timeout } = event
     const { kind, dueMs } = limit
-    limits.push({ event: id, name, kind, timeout, dueMs, action: actionOf(stream, event, limit, 'abort-event') })
+    limits.push({ event: id, name, kind, timeout, dueMs, action: actionOf(stream, event, limit, usual) })
   }
   return limits.sort((a, b) => a.dueMs - b.dueMs)
 }

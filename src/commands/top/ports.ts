@@ -3,9 +3,12 @@ import { readContexts } from '../../cli/contexts/contexts.ts'
 import { errorProblem, withoutSecrets } from '../../cli/error-problem.ts'
 import type { Runtime, RuntimeStore } from '../../cli/runtime.ts'
 import { checkMayChange } from '../../cli/store.ts'
+import { readWatchdogState } from '../../ops/watchdog-state/parse.ts'
+import { commonSettings } from '../../ops/watchdog-state/state.ts'
 import type { StreamStore } from '../../store/store.ts'
 import type { PlannedDecision } from '../../tui/data/types.ts'
 import type { ChangeTarget, ChangeVerb, CommandContext, Ports, Preview } from '../../tui/ports.ts'
+import { defined } from '../../util/defined.ts'
 import { commandWords } from '../../util/strings.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import type { WatchdogDecision } from '../../watchdog/decision.ts'
@@ -178,7 +181,7 @@ function xpathText(text: string): string {
 /** Number of decisions to list; all are counted. */
 const MAX_DECISIONS = 1_000
 
-/** The decisions of `watchdog --once --dry-run`. Changes nothing. */
+/** The decisions of `watchdog --once --dry-run`, with the settings of the watchdogs that run. Changes nothing. */
 async function dryRun(store: StreamStore, runtime: Runtime, signal: AbortSignal): ReturnType<Ports['dryRun']> {
   const decisions: PlannedDecision[] = []
   let total = 0
@@ -187,7 +190,9 @@ async function dryRun(store: StreamStore, runtime: Runtime, signal: AbortSignal)
       if (total++ < MAX_DECISIONS) decisions.push(plannedOf(decision))
     },
   }
-  const options = { ...watchdogOptions(await readSettings({}), store, runtime), observers: [observer] }
+  const { onDue, match } = commonSettings(await readWatchdogState(store, signal), store.nowMs())
+  const settings = await readSettings({ onDue, ...defined({ match }) })
+  const options = { ...watchdogOptions(settings, store, runtime), observers: [observer] }
   const report = await runOnce(store, options, { isDryRun: true, signal })
   const breaker = report.breaker.isOpen ? breakerText(report) : undefined
   return { kind: 'done', atMs: report.startedMs, tookMs: report.tookMs, total, decisions, breaker }

@@ -1,3 +1,4 @@
+import { type DueAction, isDueAction } from '../../stream/operations/operation.ts'
 import type { WatchdogEntry, WatchdogState } from './parse.ts'
 
 export type { LastPass, PassFailure, RecordedDecision, WatchdogEntry, WatchdogState } from './parse.ts'
@@ -35,7 +36,25 @@ export function livenessOf(
  * The numbers of shards that running watchdogs use, in ascending order; 0 for those that watch all streams. Watchdogs
  * with different numbers share no work, which is harmless but hardly intended.
  */
-export function shardCounts({ watchdogs }: Pick<WatchdogState, 'watchdogs'>, nowMs: number): readonly number[] {
-  const running = watchdogs.filter(entry => ['live', 'late'].includes(livenessOf(entry, nowMs)))
-  return [...new Set(running.map(({ shards }) => shards?.total ?? 0))].sort((a, b) => a - b)
+export function shardCounts(state: Pick<WatchdogState, 'watchdogs'>, nowMs: number): readonly number[] {
+  return [...new Set(running(state, nowMs).map(({ shards }) => shards?.total ?? 0))].sort((a, b) => a - b)
+}
+
+/**
+ * What the running watchdogs do at the limit of an event that does not say it, and the names they watch; without a running
+ * one, or if they differ, the usual.
+ */
+export function commonSettings(
+  state: Pick<WatchdogState, 'watchdogs'>,
+  nowMs: number,
+): { readonly onDue: DueAction; readonly match: string | undefined } {
+  const [first, ...others] = running(state, nowMs).map(({ settings: { onDue, match } }) => ({ onDue, match }))
+  const isCommon = others.every(({ onDue, match }) => onDue === first?.onDue && match === first.match)
+  return isCommon && isDueAction(first?.onDue)
+    ? { onDue: first.onDue, match: first.match }
+    : { onDue: 'abort-event', match: undefined }
+}
+
+function running({ watchdogs }: Pick<WatchdogState, 'watchdogs'>, nowMs: number): readonly WatchdogEntry[] {
+  return watchdogs.filter(entry => ['live', 'late'].includes(livenessOf(entry, nowMs)))
 }

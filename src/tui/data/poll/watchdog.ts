@@ -1,9 +1,11 @@
 import { type EventLimit, eventLimits } from '../../../ops/event-limits.ts'
 import { readStream } from '../../../ops/read-stream.ts'
 import { readWatchdogState } from '../../../ops/watchdog-state/parse.ts'
+import { commonSettings } from '../../../ops/watchdog-state/state.ts'
 import { compareNames } from '../../../store/names.ts'
 import type { StreamStore } from '../../../store/store.ts'
 import { StreamFault } from '../../../stream/errors.ts'
+import type { DueAction } from '../../../stream/operations/operation.ts'
 import { BoundedMap } from '../../../util/bounded-map.ts'
 import { firstOf } from '../../../util/top-n.ts'
 import type { DataStore } from '../store.ts'
@@ -39,6 +41,8 @@ export class WatchdogPoll {
   #mark: string | undefined
   #state = ''
   readonly #known = new BoundedMap<string, KnownLimits>(MAX_KNOWN)
+  /** What watchdogs do at a limit whose event does not say it. */
+  #usual: DueAction = 'abort-event'
   #tableRevision = -1
   #untilMs = 0
   #isWhole = false
@@ -62,8 +66,14 @@ export class WatchdogPoll {
 
   /** Looks again after changes, when a limit that is only told of passes, and until all documents are read. */
   async #findLimits(signal: AbortSignal): Promise<void> {
-    const { streams } = this.#data
+    const { streams, watchdog } = this.#data
     const nowMs = this.#store.nowMs()
+    const { onDue } = commonSettings(watchdog.state ?? { watchdogs: [] }, nowMs)
+    if (onDue !== this.#usual) {
+      this.#usual = onDue
+      this.#known.clear()
+      this.#isWhole = false
+    }
     if (this.#isWhole && streams.revision === this.#tableRevision && nowMs < this.#untilMs) return
     this.#tableRevision = streams.revision
     const before = this.#shown(streams, nowMs)
@@ -115,7 +125,7 @@ export class WatchdogPoll {
     const { etag } = item.listed
     try {
       const view = await readStream(this.#store, name, signal)
-      this.#known.set(name, { etag, limits: view === undefined ? [] : eventLimits(view) })
+      this.#known.set(name, { etag, limits: view === undefined ? [] : eventLimits(view, this.#usual) })
     } catch (error) {
       if (!(error instanceof StreamFault)) throw error
       this.#known.set(name, { etag, limits: [] })

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { StoreUnreachable } from '../../../../src/store/errors.ts'
 import type { CommandContext } from '../../../../src/tui/ports.ts'
 import { init, run } from '../../ops/support.ts'
+import { aWatchdog, writeState } from '../../watchdog/state/world.ts'
 import { cli, newWorld } from '../support.ts'
 import { never, portsOver } from './support.ts'
 
@@ -77,6 +78,16 @@ test('a dry run of the watchdog shows the decisions of a pass, like the command,
   )
   expect(done.decisions).toMatchObject([{ action: 'abort-stream', event: '00' }])
   expect(await world.store.read('s')).toEqual(before)
+})
+
+test('a dry run of the watchdog has the settings of the watchdogs that run', async () => {
+  const world = newWorld()
+  for (const name of ['a', 'b']) await cli(world, ['init', name, '--fork', 'A', '--timeout', '1m'])
+  world.nowMs += 3_600_000
+  const settings = { match: 'b', onDue: 'notify', maxPerPass: 1_000, maxShare: 0.2 }
+  await writeState(world.store, [aWatchdog(world.nowMs, { writtenMs: world.nowMs, settings })])
+  const { decisions } = await (await portsOver(world)).dryRun(never)
+  expect(decisions).toMatchObject([{ stream: 'b', action: 'notify' }])
 })
 
 test('of very many decisions 1000 are kept and all counted', async () => {

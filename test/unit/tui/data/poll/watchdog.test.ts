@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { init, memoryStore, run } from '../../../ops/support.ts'
 import { probe } from '../../../ops/watch/support.ts'
+import { aWatchdog, writeState } from '../../../watchdog/state/world.ts'
 import { LISTED, polling } from '../support.ts'
 
 const WATCHDOG = { ...LISTED, watchdog: true }
@@ -28,6 +29,22 @@ it('each limit has its event, its kind and what a watchdog does', async () => {
     ['a', '01.00', 'Pay', 'never-started', 'abort-event'],
   ])
   expect(data.watchdog.notified).toEqual([])
+  await stop()
+})
+
+it('an event that does not say it gets what the running watchdogs do at a limit, if they all do the same', async () => {
+  const { store } = await withLimits()
+  const settings = { match: undefined, maxPerPass: 1_000, maxShare: 0.2 }
+  const live = (id: string, onDue: string) =>
+    aWatchdog(store.nowMs(), { id, writtenMs: store.nowMs(), settings: { ...settings, onDue } })
+  await writeState(store, [live('w1', 'notify')])
+  const { data, clock, stop } = await polling(store, WATCHDOG)
+  const actions = () => data.watchdog.next.map(({ limit }) => limit?.action)
+  await clock.next()
+  expect(actions()).toEqual(['notify', 'notify', 'notify'])
+  await writeState(store, [live('w2', 'abort-stream')])
+  for (let polls = 0; polls < 2; polls++) await clock.next()
+  expect(actions()).toEqual(['notify', 'abort-stream', 'abort-event'])
   await stop()
 })
 
