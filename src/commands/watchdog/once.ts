@@ -119,11 +119,13 @@ async function printTable(
 }
 
 function* sentences(report: PassReport, reported: readonly ReportedDecision[], isDryRun: boolean): Generator<string> {
-  const watched = `${counted(report.watched, 'stream')}, ${counted(report.openEvents, 'open event')}`
+  const watched = counted(report.watched, 'stream')
+  // The report counts what is open after the pass.
+  const before = counted(report.openEvents + report.endedEvents, 'open event')
   const would = reported.reduce((sum, { decision }) => sum + (decision.kind === 'settle' ? 0 : decision.ends), 0)
   if (isDryRun)
-    yield `${watched}: would end ${countText(would)}; nothing was changed. One observation; the clock alone decides`
-  else yield `${watched}: ended ${countText(report.endedEvents)}. One observation; the clock alone decides`
+    yield `${watched}: would end ${countText(would)} of ${before}; nothing was changed. One observation; the clock alone decides`
+  else yield `${watched}: ended ${countText(report.endedEvents)} of ${before}. One observation; the clock alone decides`
   for (const { stream, message } of report.unreadable)
     yield `unreadable: ${visibleName(stream)}: ${visibleText(message)}`
   if (report.deferred > 0)

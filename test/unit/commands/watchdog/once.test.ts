@@ -31,7 +31,7 @@ describe('watchdog --dry-run', () => {
       '',
     ])
     expect(stderr).toBe(
-      '4 streams, 8 open events: would end 2; nothing was changed. One observation; the clock alone decides\n',
+      '4 streams: would end 2 of 8 open events; nothing was changed. One observation; the clock alone decides\n',
     )
     expect(await bodyOf(world, 'late/000')).toBe(before)
   })
@@ -41,7 +41,7 @@ describe('watchdog --dry-run', () => {
     expect([exit, stdout, stderr]).toEqual([
       0,
       'WOULD  STREAM  EVENT  ENDS  LATE  WHY\n',
-      '0 streams, 0 open events: would end 0; nothing was changed. One observation; the clock alone decides\n',
+      '0 streams: would end 0 of 0 open events; nothing was changed. One observation; the clock alone decides\n',
     ])
   })
 
@@ -67,7 +67,7 @@ describe('watchdog --once', () => {
     const { exit, stdout, stderr } = await cli(world, ['watchdog', '--once'])
     expect(exit).toBe(0)
     expect(stdout).toContain('✗ ended  late/000  01.00 Search     1    1m  timed out: not started since')
-    expect(stderr).toBe('2 streams, 3 open events: ended 1. One observation; the clock alone decides\n')
+    expect(stderr).toBe('2 streams: ended 1 of 4 open events. One observation; the clock alone decides\n')
     expect(await statuses(world, 'late/000')).toEqual({ '00': 'completed', '01.00': 'aborted' })
     expect(await statuses(world, 'open/0')).toEqual({ '00': 'inprocess', '01.00': 'init' })
   })
@@ -116,7 +116,7 @@ describe('watchdog --once', () => {
   test('with --max-per-pass leaves the rest for the next pass and reports the number', async () => {
     const world = await overdue(3)
     const { stderr } = await cli(world, ['watchdog', '--once', '--max-per-pass', '2'])
-    expect(stderr).toContain('ended 2.')
+    expect(stderr).toContain('ended 2 of 12 open events.')
     expect(stderr).toContain('1 decision deferred to the next pass: over --max-per-pass')
   })
 
