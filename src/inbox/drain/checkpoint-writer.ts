@@ -25,7 +25,7 @@ interface WriterShared {
   readonly inbox: Inbox
   readonly by: string
   readonly timing: Timing
-  readonly trouble: (error: unknown) => void
+  readonly trouble: (of: 'writing', error: unknown) => void
 }
 
 /** Counts what is done of a partition, and writes how far all is. */
@@ -112,11 +112,13 @@ export class CheckpointWriter {
       const { kind } = await store.update(name, () => ({ kind: 'put', body, summary: systemSummary(store, by) }), {
         ...{ leaseId, holder, waitMs: 0, deadlineMs: 5_000 },
       })
-      if (kind === 'committed' || kind === 'left') this.#written = checkpoint
-      else if (kind !== 'unknown') return 'lost'
+      if (kind === 'committed' || kind === 'left') {
+        this.#written = checkpoint
+        trouble('writing', undefined)
+      } else if (kind !== 'unknown') return 'lost'
     } catch (error) {
       if (!isPassing(error)) throw error
-      trouble(error)
+      trouble('writing', error)
     }
     return 'written'
   }

@@ -10,8 +10,9 @@ import { checkpointFolder, checkpointText, NO_CHECKPOINT, parseCheckpoint, readC
 import { type Inbox, partitionLog } from '../inbox.ts'
 import { lossOf } from '../last-line.ts'
 import { MOST_PARTITIONS } from '../record.ts'
+import { isPassing } from './checkpoint-writer.ts'
 import { ConcurrencyLimit, RateLimit } from './limits.ts'
-import { type DrainShared, PartitionDrain } from './partition.ts'
+import { type DrainActivity, type DrainShared, PartitionDrain } from './partition.ts'
 import { trimDrained } from './trim.ts'
 import type { DrainEvent, DrainReport } from './types.ts'
 import type { DrainWork } from './work.ts'
@@ -85,7 +86,7 @@ class DrainRun {
   readonly #notBeforeMs = new Map<number, number>()
   readonly #counts = { done: 0, duplicates: 0, dead: 0 }
   #fault: { readonly error: unknown } | undefined
-  #isTroubled = false
+  readonly #troubled = new Set<DrainActivity>()
   readonly #trimmed = new Map<number, LogPosition>()
   #nextTrimMs: number
   #trimming: Promise<void> | undefined
@@ -104,8 +105,8 @@ class DrainRun {
       changed: held => {
         if (!this.#signal.aborted) this.#report({ kind: 'partitions', held, count })
       },
-      troubled: error => this.#trouble(error),
-      recovered: () => this.#trouble(undefined),
+      troubled: error => this.#trouble('sharing', error),
+      recovered: () => this.#trouble('sharing', undefined),
     })
     const share = Math.floor(WINDOW_BYTES / (count / (part?.count ?? 1)))
     this.#shared = {
@@ -117,7 +118,7 @@ class DrainRun {
       checkpointIntervalMs: options.checkpointIntervalMs ?? 1_000,
       windowBytes: Math.max(PARTITION_BYTES.least, Math.min(PARTITION_BYTES.most, share)),
       report: event => this.#report(event),
-      trouble: error => this.#trouble(error),
+      trouble: (of, error) => this.#trouble(of, error),
       fail: error => this.#fail(error),
     }
   }
@@ -182,7 +183,7 @@ class DrainRun {
     } catch (error) {
       if (this.#signal.aborted) return
       if (!(error instanceof StoreUnreachable)) throw error
-      this.#trouble(error)
+      this.#trouble('reading', error)
       this.#notBeforeMs.set(number, this.#timing.monotonicMs() + READ_AGAIN_MS)
     }
   }
@@ -227,10 +228,12 @@ class DrainRun {
   async #patiently<Result>(read: () => Promise<Result>): Promise<Result> {
     for (;;) {
       try {
-        return await read()
+        const result = await read()
+        this.#trouble('reading', undefined)
+        return result
       } catch (error) {
         if (!(error instanceof StoreUnreachable) || this.#signal.aborted) throw error
-        this.#trouble(error)
+        this.#trouble('reading', error)
         await this.#timing.pause(READ_AGAIN_MS, this.#signal)
       }
     }
@@ -262,9 +265,10 @@ class DrainRun {
         const start = this.#trimmed.get(number) ?? LOG_START
         const log = partitionLog(this.#store, inbox, number)
         if (drained !== undefined) this.#trimmed.set(number, await trimDrained(log, { start, drained, beforeMs }))
+        this.#trouble('trimming', undefined)
       } catch (error) {
-        if (!(error instanceof StoreUnreachable)) throw error
-        this.#trouble(error)
+        if (!isPassing(error)) throw error
+        this.#trouble('trimming', error)
       }
     }
   }
@@ -276,10 +280,13 @@ class DrainRun {
     this.#options.observe?.(event)
   }
 
-  #trouble(error: unknown): void {
-    if ((error !== undefined) === this.#isTroubled) return
-    this.#isTroubled = error !== undefined
-    this.#report(error === undefined ? { kind: 'resumed' } : { kind: 'interrupted', error })
+  /** A store without room is still read, so that each activity recovers by itself. Told once until all have. */
+  #trouble(of: DrainActivity, error: unknown): void {
+    const before = this.#troubled.size
+    if (error !== undefined) this.#troubled.add(of)
+    else if (!this.#troubled.delete(of)) return
+    if (before === 0) this.#report({ kind: 'interrupted', error })
+    else if (this.#troubled.size === 0) this.#report({ kind: 'resumed' })
   }
 
   #fail(error: unknown): void {

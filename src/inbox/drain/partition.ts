@@ -16,6 +16,9 @@ import { type HeldLine, RecordWindow } from './record-window.ts'
 import type { DrainEvent } from './types.ts'
 import { type DrainWork, type RecordOutcome, recordCommandId } from './work.ts'
 
+/** What a fault of the store can interrupt. */
+export type DrainActivity = 'reading' | 'writing' | 'sharing' | 'trimming'
+
 /** What the partitions of one drain share. */
 export interface DrainShared {
   readonly store: StreamStore
@@ -34,8 +37,8 @@ export interface DrainShared {
   readonly windowBytes: number
   readonly timing: Timing
   readonly report: (event: DrainEvent) => void
-  /** The store does not answer, or answers again (`undefined`). */
-  readonly trouble: (error: unknown) => void
+  /** The store does not answer or has no room, or this works again (`undefined`). */
+  readonly trouble: (of: DrainActivity, error: unknown) => void
   /** Ends the drain with a fault. */
   readonly fail: (error: unknown) => void
 }
@@ -158,14 +161,14 @@ export class PartitionDrain {
   async #readMore(): Promise<number> {
     try {
       const lines = await this.#reader.next(this.#signal)
-      this.#shared.trouble(undefined)
+      this.#shared.trouble('reading', undefined)
       this.#isCaughtUp = lines.length === 0
       for (const line of lines) this.#take(line)
       return lines.length
     } catch (error) {
       if (this.#signal.aborted) return 0
       if (!(error instanceof StoreUnreachable)) throw error
-      this.#shared.trouble(error)
+      this.#shared.trouble('reading', error)
       return 0
     }
   }
@@ -270,11 +273,12 @@ export class PartitionDrain {
     const { timing, trouble } = this.#shared
     for (let pauseMs: number = AGAIN.firstMs; this.#isActive; pauseMs = Math.min(2 * pauseMs, AGAIN.mostMs)) {
       try {
-        return await act()
+        await act()
+        return trouble('writing', undefined)
       } catch (error) {
         if (this.#signal.aborted) return
         if (!isPassing(error)) throw error
-        trouble(error)
+        trouble('writing', error)
         await timing.pause(pauseMs, this.#signal)
       }
     }
@@ -359,7 +363,7 @@ export class PartitionDrain {
     } catch (error) {
       if (this.#signal.aborted) return
       if (!isPassing(error)) throw error
-      this.#shared.trouble(error)
+      this.#shared.trouble('reading', error)
     }
   }
 }

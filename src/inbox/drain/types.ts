@@ -22,7 +22,7 @@ export type DrainEvent =
     }
   /** The partitions that this drain has now. */
   | { readonly kind: 'partitions'; readonly held: readonly number[]; readonly count: number }
-  /** The store does not answer; reported once until it does again. */
+  /** The store does not answer, or has no room; reported once until all works again. */
   | { readonly kind: 'interrupted'; readonly error: unknown }
   | { readonly kind: 'resumed' }
 

@@ -72,10 +72,10 @@ export class DrainReporter {
         this.#hasPartitions = event.held.length > 0
         break
       case 'interrupted':
-        this.#say(`the store does not answer; trying again: ${errorProblem(event.error, this.#runtime).message}`)
+        this.#say(`${visibleText(errorProblem(event.error, this.#runtime).message)}; trying again`)
         break
       case 'resumed':
-        this.#say('the store answers again')
+        this.#say('the store works again')
         break
       default:
         event satisfies never

@@ -10,7 +10,7 @@ import { InboxWriter } from '../../../../src/inbox/writer.ts'
 import { readStream } from '../../../../src/ops/read-stream.ts'
 import { transact } from '../../../../src/ops/transact/transact.ts'
 import { type BlockLog, LOG_START } from '../../../../src/store/block-log.ts'
-import { StoreUnreachable } from '../../../../src/store/errors.ts'
+import { StoreFull, StoreUnreachable } from '../../../../src/store/errors.ts'
 import { openMemoryStore } from '../../../../src/store/memory.ts'
 import type { StreamStore } from '../../../../src/store/store.ts'
 
@@ -231,6 +231,32 @@ describe('a drain', () => {
     const options = { work: creates(failing), observe: (event: DrainEvent) => events.push(event), timing }
     expect(await once(store, inbox, options)).toEqual({ done: 20, duplicates: 0, dead: 0 })
     expect(events.filter(({ kind }) => kind === 'again')).toHaveLength(30)
+  })
+
+  it('tells of a store without room once until it can write again, though it can read meanwhile', async () => {
+    const store = openMemoryStore()
+    const inbox = await inboxOf(store, 1)
+    await put(store, inbox, ids(20))
+    let refused = 0
+    const update: StreamStore['update'] = async (name, ...rest) => {
+      if (name.startsWith('.') && refused++ < 100) throw new StoreFull('no room left')
+      return store.update(name, ...rest)
+    }
+    const full = new Proxy(store, {
+      get(target, key) {
+        const value: unknown = key === 'update' ? update : Reflect.get(target, key)
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+    const events: DrainEvent[] = []
+    const observe = (event: DrainEvent) => events.push(event)
+    const timing = quickTiming()
+    await once(full, inbox, { work: creates(store), observe, timing, checkpointEvery: 1 })
+    expect(refused).toBeGreaterThan(100)
+    expect(events.filter(({ kind }) => kind === 'interrupted' || kind === 'resumed')).toMatchObject([
+      { kind: 'interrupted', error: { message: 'no room left' } },
+      { kind: 'resumed' },
+    ])
   })
 
   it('does not begin a record before its time', async () => {
