@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Run } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
-import { compensationOf, messageOf, registerEnd } from './batch/command.ts'
+import { compensationOf, messageOf, registerEnd, undoing } from './batch/command.ts'
 import { ALREADY_FINAL, type BatchCommandOptions, type TransactCommand } from './batch/options.ts'
 
 export const ABORT: TransactCommand = {
@@ -16,6 +16,7 @@ export const ABORT: TransactCommand = {
   ],
   eventHelp: 'only this event; can be repeated',
   leavesOut: ALREADY_FINAL,
+  report: undoing,
   operation: (event, options) => ({ op: 'abort', ...event, ...messageOf(options), ...compensationOf(options) }),
 }
 

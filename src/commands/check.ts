@@ -9,6 +9,8 @@ const NOTES = `
 One listing of the store gives these checks:
   overdue     streams with an event overdue for longer than --overdue-for
   failed      streams with a failure within --failed-since that is not acknowledged (leasectl ack)
+  blocked     streams that a failure holds up until it is retried or skipped
+  undo        streams that could not undo what they did (compensation-failed): critical from the first
   abandoned   streams with a silent worker: a claim has ended, and nobody has taken over for longer than --overdue-for
   waiting     age of the oldest event that is ready, but that no worker has started
   stuck       leases held for longer than --stuck-after, and infinite leases of an unknown holder

@@ -138,7 +138,7 @@ class WaitState {
       const before = this.#open.get(name)
       if (before === undefined) continue
       if (this.#options.mayAppear) this.#open.set(name, { name, state: 'missing' })
-      else this.#settle({ ...before, state: 'removed' })
+      else this.#settle(removed(before))
     }
   }
 
@@ -303,4 +303,9 @@ export function eventVerdict(event: string, status: string, stream: EventStream)
     if (final) return 'otherwise'
   }
   return stream.done ? 'otherwise' : 'open'
+}
+
+/** What is gone waits for nothing and is not due. */
+function removed({ last: _, ...before }: AwaitedStream): AwaitedStream {
+  return { ...before, state: 'removed' }
 }

@@ -100,6 +100,8 @@ export class StreamDelivery {
       if (!(await this.#handOver(shard, stream, view, transaction))) return 'over'
     }
     if (stream.isStale) return 'again'
+    // A skip leaves nothing to deliver: operators see at once that it no longer waits.
+    if (position.halted.has(stream.name)) shard.mustWrite()
     position.finish(stream)
     return 'over'
   }

@@ -5,6 +5,7 @@ import { UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { selectionFlags } from '../../cli/selection/flags.ts'
 import { choices, concurrency, count, eventIds, nonEmpty, streamNamesBesideEvents } from '../../cli/values.ts'
+import type { ChangeResult } from '../../stream/operations/operation.ts'
 import { type BatchCommandOptions, OUTCOME_WORDS, type TransactCommand } from './options.ts'
 
 /** Part of the help of every batch command. */
@@ -85,6 +86,11 @@ function withoutDefault({ compensate, ...options }: BatchCommandOptions & { read
 /** Whether the stream is to be ended without undoing what it did. */
 export function compensationOf({ noCompensate }: BatchCommandOptions): { readonly noCompensate?: true } {
   return noCompensate === true ? { noCompensate } : {}
+}
+
+/** A stream that compensates does not end yet. */
+export function undoing({ added }: ChangeResult): { readonly words?: string } {
+  return added.length === 0 ? {} : { words: 'begins to undo what it did' }
 }
 
 /** The reason is also the message of the target. */

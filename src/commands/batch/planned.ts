@@ -51,7 +51,11 @@ export async function runPlanned(
   const fatal = options.skipMissing && found ? undefined : missingProblemOf(plan.missing, isBatch, hint)
   if (fatal !== undefined) return fatal
   for (const { message } of plan.missing) await output.say(`skipped: ${visibleText(message)}`)
-  if (options.dryRun) return printPreview(plan, context, output).then(() => undefined)
+  if (options.dryRun) {
+    await printPreview(plan, context, output)
+    const { expect = plan.jobs.length } = options
+    return expect === plan.jobs.length ? undefined : unexpected(expect, plan)
+  }
   const declined = await confirmPlan(plan, selection.kind === 'names', context, output)
   return declined ?? runPlan(plan, { isBatch, store, rerunOf: options.rerun }, context, output)
 }

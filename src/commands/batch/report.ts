@@ -7,6 +7,7 @@ import { jsonLine, jsonText } from '../../formats/json.ts'
 import { countText } from '../../formats/terminal/numbers.ts'
 import { type Cell, type Column, tableHeader, tableRows, tableWidths } from '../../formats/terminal/table.ts'
 import { widthOf } from '../../formats/terminal/width.ts'
+import { ROOT_ID } from '../../stream/event-id.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { changedOf, type Done, isProblem, type Result, type Target } from './action.ts'
 import type { OutcomeWord } from './options.ts'
@@ -137,15 +138,16 @@ export function progressText(counts: OutcomeCounts, total: number): string {
 
 /** The outcome of a target in one line: `canceled, with 3 more events`, or the problem. Safe to print. */
 export function whatText({ target, outcome }: Result, context: BatchContext): string {
-  return isProblem(outcome) ? whyNot(outcome, target) : effectOf(outcome, context)
+  return isProblem(outcome) ? whyNot(outcome, target) : effectOf(outcome, target, context)
 }
 
 /** `canceled, with 3 more events` */
-function effectOf(done: Done, { action, options }: BatchContext): string {
+function effectOf(done: Done, { event = ROOT_ID }: Target, { action, options }: BatchContext): string {
   const { result } = done
   if (result.duplicate) return 'this command was done before'
   if (result.outcome === 'already') return 'already so'
-  const others = action.consequence === undefined ? result.changed.length - 1 : 0
+  const isOther = ({ id }: { readonly id: string }) => id !== event && !result.added.includes(id)
+  const others = action.consequence === undefined ? result.changed.filter(isOther).length : 0
   const consequence = action.consequence?.(result)
   const refused = result.refused?.length ?? 0
   return [

@@ -70,7 +70,10 @@ function objection(item: SummarizedStream, { force, ifVersion, blob }: BatchComm
     exit: exitOfRefusal('still-open'),
     stream,
     facts: [['status', summary.status]],
-    hint: 'Cancel it first, or use --force.',
+    hint:
+      summary.outcome === 'compensating'
+        ? 'It is undoing what it did: wait for its end, or use --force. abort ends that by force.'
+        : 'Cancel it first, or use --force.',
   })
 }
 

@@ -226,7 +226,7 @@ function singleLines(
   const { outcome } = result
   const lines = isProblem(outcome)
     ? problemLines(outcome, runtime.nowMs())
-    : changeLines(changedOf(result, outcome, options), action.pastParticiple, runtime.nowMs())
+    : changeLines(changedOf(result, outcome, options), outcome.words ?? action.pastParticiple, runtime.nowMs())
   return lines.slice(1).map(line => line.trimStart())
 }
 

@@ -33,7 +33,7 @@ export function end(draft: Draft, position: number, operation: End): Refusal | '
   const { op, msg, noCompensate } = operation
   const status = op === 'cancel' ? 'canceled' : 'aborted'
   const { compensates, compensating } = draft.stream
-  if (position === 0 && compensating && op === 'cancel') return 'already'
+  if (position === 0 && compensating && op === 'cancel') return noCompensate === true ? refuseForce(event) : 'already'
   draft.reason = reasonOf(msg)
   if (position === 0 && compensates && (compensating || noCompensate !== true)) {
     endWhole(draft, status, msg)
@@ -43,6 +43,10 @@ export function end(draft: Draft, position: number, operation: End): Refusal | '
   if (!isFinal(event)) draft.endFailed(position, status, 'target', msg)
   else if (ended === 0) return event.status === status ? 'already' : checkOpen(event)
   return undefined
+}
+
+function refuseForce(root: StreamEvent): Refusal {
+  return refuse('compensating', root, 'the stream is undoing what it did already; abort ends that by force')
 }
 
 /** The observed state of an event with a deadline at `dueMs`, for `checkExpired`. */

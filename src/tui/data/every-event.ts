@@ -1,4 +1,4 @@
-import { isFailed, isFinal, isSuperseded, isWaitingJoin, type StreamEvent } from '../../stream/event.ts'
+import { isFinal, isSuperseded, isWaitingJoin, type StreamEvent } from '../../stream/event.ts'
 import type { EventStream } from '../../stream/event-stream.ts'
 import { cached } from '../cached.ts'
 
@@ -15,7 +15,7 @@ export interface EveryEvent {
 }
 
 /** `started`: `inprocess`, and no join that waits. `counts`: not superseded. */
-export const MARKS = { counts: 1, completed: 2, failed: 4, aborted: 8, started: 16, owned: 32 } as const
+export const MARKS = { counts: 1, completed: 2, canceled: 4, aborted: 8, started: 16, owned: 32 } as const
 
 /** One look for all of it: in a large stream most of the time goes to fetching the events from memory. */
 export const everyEvent = cached(({ events }: EventStream): EveryEvent => {
@@ -30,7 +30,7 @@ export const everyEvent = cached(({ events }: EventStream): EveryEvent => {
     marks[at] =
       (counts ? MARKS.counts : 0) |
       (status === 'completed' ? MARKS.completed : 0) |
-      (isFailed(event) ? MARKS.failed : 0) |
+      (status === 'canceled' ? MARKS.canceled : 0) |
       (status === 'aborted' ? MARKS.aborted : 0) |
       (status === 'inprocess' && join !== 'wait' ? MARKS.started : 0) |
       (owner === undefined ? 0 : MARKS.owned)

@@ -158,7 +158,7 @@ class OpenStreamState implements OpenStream {
   }
 
   below(at: number): Below {
-    return this.parts.tree?.below(at) ?? { done: 0, failed: 0, total: 0 }
+    return this.parts.tree?.below(at) ?? { done: 0, failed: 0, canceled: 0, total: 0 }
   }
 
   event(id: string): StreamEvent | undefined {

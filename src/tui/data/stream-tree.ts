@@ -11,6 +11,7 @@ import { type Below, TAIL_LENGTH, type TreeNode } from './types.ts'
 interface Totals {
   readonly done: Int32Array
   readonly failed: Int32Array
+  readonly canceled: Int32Array
   readonly total: Int32Array
 }
 
@@ -77,26 +78,28 @@ export class StreamTree {
     const end = nodes[at]?.end
     if (end === undefined) return NOTHING
     this.#totals ??= this.#count()
-    const { done, failed, total } = this.#totals
+    const { done, failed, canceled, total } = this.#totals
     const of = (counts: Int32Array) => (counts[end] ?? 0) - (counts[at + 1] ?? 0)
-    return { done: of(done), failed: of(failed), total: of(total) }
+    return { done: of(done), failed: of(failed), canceled: of(canceled), total: of(total) }
   }
 
   #count(): Totals {
     const { nodes, stream } = this.#currentForm
     const counts = () => new Int32Array(nodes.length + 1)
-    const totals: Totals = { done: counts(), failed: counts(), total: counts() }
+    const totals: Totals = { done: counts(), failed: counts(), canceled: counts(), total: counts() }
     const { marks } = everyEvent(stream)
-    let [done, failed, total] = [0, 0, 0]
+    let [done, failed, canceled, total] = [0, 0, 0, 0]
     for (const [at, { position, again }] of nodes.entries()) {
       const mark = again ? 0 : (marks[position] ?? 0)
       if (mark & MARKS.counts) {
         total++
         if (mark & MARKS.completed) done++
-        if (mark & MARKS.failed) failed++
+        if (mark & MARKS.aborted) failed++
+        if (mark & MARKS.canceled) canceled++
       }
       totals.done[at + 1] = done
       totals.failed[at + 1] = failed
+      totals.canceled[at + 1] = canceled
       totals.total[at + 1] = total
     }
     return totals
@@ -108,7 +111,7 @@ export class StreamTree {
   }
 }
 
-const NOTHING: Below = { done: 0, failed: 0, total: 0 }
+const NOTHING: Below = { done: 0, failed: 0, canceled: 0, total: 0 }
 
 /** The stored summary, otherwise computed from the document as listings do. */
 function summaryOf({ stored, document, nowMs }: StreamView): Summary | undefined {

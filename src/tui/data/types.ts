@@ -101,7 +101,9 @@ export interface TreeNode {
 export interface Below {
   /** Completed, of all. */
   readonly done: number
+  /** Aborted. */
   readonly failed: number
+  readonly canceled: number
   readonly total: number
 }
 

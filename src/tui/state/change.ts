@@ -12,7 +12,7 @@ import { targetOfRow } from './lists/row-target.ts'
 import { subscriptionItem } from './lists/subscription-list.ts'
 import type { Batch, ChangeDialog, ChangeField, KeyPress, State, TextField } from './state.ts'
 import { EMPTY_FIELD, editField, fieldWith, pasteText } from './text-field.ts'
-import { copyText, listOf, only, type Transition, withNotice } from './transition.ts'
+import { copyText, listOf, only, type Transition, untilKey, withNotice } from './transition.ts'
 import { lockReason } from './write-lock.ts'
 
 /** A key in the change dialog. Only `enter` on `yes` starts the change. */
@@ -228,7 +228,8 @@ export function endChange(state: State, context: ScreenContext, end: NonNullable
   if (batch.isLast) return only(next, { kind: 'quit' })
   if (dialog?.kind === 'outcomes') return only(next)
   const { text, isGood } = batch.preview.count === 1 ? outcomeText(after) : summaryOf(after)
-  return only(withNotice(next, context, `${text}: O shows it`, isGood ? 'good' : 'warn'))
+  const told = withNotice(next, context, `${text}: O shows it`, isGood ? 'good' : 'warn')
+  return only(isGood ? told : untilKey(told))
 }
 
 /** Targets of a change: all marks of this screen, else the row under the cursor. */

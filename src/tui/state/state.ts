@@ -184,6 +184,7 @@ export interface LineCompletion {
 export interface Notice {
   readonly text: string
   readonly style: 'plain' | 'good' | 'warn' | 'bad'
+  /** `Infinity`: until the next key. */
   readonly untilMs: number
 }
 

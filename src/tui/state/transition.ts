@@ -20,6 +20,13 @@ export function withNotice(
   return { ...state, notice: { text, style, untilMs: nowMs + NOTICE_MS } }
 }
 
+/** With its notice until the next key: nobody may have looked for a while. */
+export function untilKey(state: State): State {
+  return state.notice === undefined
+    ? state
+    : { ...state, notice: { ...state.notice, untilMs: Number.POSITIVE_INFINITY } }
+}
+
 /** The list of the current screen. */
 export function listOf({ lists, screen }: Pick<State, 'lists' | 'screen'>): ListState {
   return lists[screen]

@@ -90,7 +90,8 @@ function applyAction(state: State, action: Action, context: ScreenContext): Tran
 }
 
 /** Dialogs have the keys before prompts, prompts before the screen; repaint and suspend work everywhere. */
-function pressKey(state: State, context: ScreenContext, press: KeyPress): Transition {
+function pressKey(before: State, context: ScreenContext, press: KeyPress): Transition {
+  const state = before.notice?.untilMs === Number.POSITIVE_INFINITY ? { ...before, notice: undefined } : before
   if (press.key === 'ctrl-l') return only(state, { kind: 'repaint' })
   if (press.key === 'ctrl-z') return only(state, { kind: 'suspend' })
   if (state.prompt?.kind === 'search') return searchKey(state, context, state.prompt, press)

@@ -46,7 +46,7 @@ export function waitingRows({ data, facts, nowMs }: Scene, area: Area): ScreenRo
   if (error !== undefined && polledMs === undefined && data.streams.size === 0) {
     return emptyRows(
       area,
-      `${facts.address} does not answer yet: ${safeText(error.message)}`,
+      `${facts.address} cannot be read: ${safeText(error.message)}`,
       ['retrying; r retries now, q quits'],
       'bad',
     )

@@ -66,6 +66,27 @@ describe('a stream of a template that compensates', () => {
     expect(await statuses(other, 's')).toEqual({ '00': 'aborted', '01.00': 'completed', '01.01': 'canceled' })
   })
 
+  test('that is canceled says that it begins to undo, and how many others ended', async () => {
+    const world = await made()
+    const { stdout } = await cli(world, ['cancel', 's', '-m', 'stop'])
+    expect(stdout).toContain('✓ s  begins to undo what it did  v')
+    const many = await made()
+    const ran = await cli(many, ['cancel', '--all', '--yes', '-m', 'stop', '-o', 'text'])
+    expect(ran.stdout + ran.stderr).toContain('begins to undo what it did, with 1 more event')
+  })
+
+  test('that is undoing is not ended by cancel --no-compensate, and rm says what ends it', async () => {
+    const world = await made()
+    await run(world, 'cancel s -m stop')
+    expect((await cli(world, ['cancel', 's', '-m', 'stop'])).stdout).toContain('already so')
+    const refused = await cli(world, ['cancel', 's', '--no-compensate', '-m', 'now'])
+    expect(refused).toMatchObject({ exit: 5, stdout: '' })
+    expect(refused.stderr).toMatch(/abort ends that by force +\[compensating\]/)
+    expect((await cli(world, ['rm', 's', '--yes'])).stderr).toContain('abort ends that by force')
+    await run(world, 'abort s -m now')
+    expect(await statuses(world, 's')).toMatchObject({ '00': 'aborted' })
+  })
+
   test('is critical in check when it could not', async () => {
     const world = await made()
     await run(world, 'abort s -m wrong', 'abort s -m by-force')

@@ -266,6 +266,9 @@ describe('the streams', () => {
     const world = await three()
     const ran = await waiting(world, ['a'], [nothing, () => world.store.remove('a', {})])
     expect(ran).toMatchObject({ exit: 8, stdout: 'not met  a  removed  2s\n' })
+    const asJson = await waiting(world, ['b', '-o', 'json'], [nothing, () => world.store.remove('b', {})])
+    const gone = { stream: 'b', reason: 'removed', status: null, waitingOn: [], due: null }
+    expect(JSON.parse(asJson.stdout)).toMatchObject({ items: [gone] })
   })
 
   test('of a filter are those that match at the beginning; none is exit 3', async () => {

@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { EMPTY_DOCUMENT } from '../../../src/stream/document.ts'
 import { type EventAttributes, newEvent, type StreamEvent } from '../../../src/stream/event.ts'
 import { EventStream } from '../../../src/stream/event-stream.ts'
-import { type Deadline, deadlineOf, dueMs, timeReaderFor } from '../../../src/stream/time/deadlines.ts'
+import {
+  type Deadline,
+  deadlineOf,
+  dueMs,
+  gateTimeoutMs,
+  silenceLimitMs,
+  timeReaderFor,
+} from '../../../src/stream/time/deadlines.ts'
 
 const HOUR = 3_600_000
 const at = (clock: string) => Date.parse(`2026-07-01T${clock}:00.000Z`)
@@ -130,4 +137,49 @@ it('the deadline ends at dueMs', () => {
   for (const event of [step(), step({ status: 'init' }), step({ timeout: time('10:30') }), step({ timeout: '' })]) {
     expect(dueMs(new EventStream([root(), event]), event, read)).toBe(limit(event)?.dueMs)
   }
+})
+
+describe('the longest silence', () => {
+  const silence = (event: StreamEvent) => silenceLimitMs(new EventStream([root(), event]), event)
+
+  it('is the timeout of a step', () => {
+    expect(silence(step())).toBe(HOUR)
+  })
+
+  it('has no end without a timeout, with one that is a time, and for the root, whose timeout is for the stream', () => {
+    expect(silence(step({ timeout: '' }))).toBeUndefined()
+    expect(silence(step({ timeout: time('13:00') }))).toBeUndefined()
+    const above = root({ timeout: '01:00:00' })
+    expect(silenceLimitMs(new EventStream([above, step()]), above)).toBeUndefined()
+  })
+})
+
+describe('a gate that goes on without its signal', () => {
+  const waiting = { lc: { wait: 'yes', signal: 'go', onDue: 'open' } as Lc, status: 'inprocess' }
+  const goesOn = (attributes: Attributes = {}, lc: Lc = {}, above = root()) => {
+    const event = step({ status: waiting.status, ...attributes }, { ...waiting.lc, ...lc })
+    return gateTimeoutMs(new EventStream([above, event]), event, read)
+  }
+
+  it('does so its timeout after it was opened', () => {
+    expect(goesOn()).toBe(at('09:00'))
+    expect(goesOn({}, { opened: time('10:00') })).toBe(at('11:00'))
+    expect(goesOn({ timeout: time('13:00') })).toBe(at('13:00'))
+  })
+
+  it('never does without a readable timeout or start', () => {
+    expect(goesOn({ timeout: '' })).toBeUndefined()
+    expect(goesOn({ timeout: 'soon' })).toBeUndefined()
+    expect(goesOn({ created: 'once' })).toBeUndefined()
+  })
+
+  it('never does if it says otherwise, or waits for something else too', () => {
+    expect(goesOn({}, { onDue: 'notify' })).toBeUndefined()
+    expect(goesOn({}, { after: '01.00' })).toBeUndefined()
+  })
+
+  it('does not while its stream is held or suspended', () => {
+    expect(goesOn({}, {}, root({ status: 'init' }))).toBeUndefined()
+    expect(goesOn({}, {}, root({}, { suspended: 'yes' }))).toBeUndefined()
+  })
 })

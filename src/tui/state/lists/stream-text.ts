@@ -1,8 +1,9 @@
+import { waitsForText } from '../../../formats/gate.ts'
 import { stateStyle, streamStateOf } from '../../../formats/listing/health.ts'
 import { faultText } from '../../../formats/stream/view.ts'
 import { calmSpan } from '../../../formats/terminal/numbers.ts'
 import { hasUnacknowledgedFailure, isOverdue } from '../../../ops/filter.ts'
-import { isAbandoned, openEvents, runningClaims } from '../../../ops/open-events.ts'
+import { gatedEvents, isAbandoned, openEvents, runningClaims } from '../../../ops/open-events.ts'
 import { isFinal } from '../../../stream/event.ts'
 import type { Summary } from '../../../stream/summary.ts'
 import type { StreamEntry } from '../../data/types.ts'
@@ -43,9 +44,12 @@ function summaryTexts(summary: Summary): readonly string[] {
     ...(failed > 0 ? [`✗ ${failed}`] : []),
     ...(canceled > 0 ? ['canceled', `⊘ ${canceled}`] : []),
     ...waitingOn,
+    // Neither names nor conditions change with time, but for what is left until a time.
+    ...openEvents(summary, 0).map(({ name }) => name),
+    ...gatedEvents(summary).flatMap(({ name, waitsFor }) => [name, waitsForText(waitsFor, 0, 'utc')]),
     ...[failedId, failedName, failure].filter(text => text !== ''),
     ...[summary.root, summary.key, summary.topic, summary.tag, summary.trackingId],
-    ...runningClaims(summary).flatMap(({ name, owner }) => [name, owner]),
+    ...runningClaims(summary).map(({ owner }) => owner),
   ]
 }
 

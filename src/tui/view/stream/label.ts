@@ -124,7 +124,7 @@ function nameOf({ node, event, group }: VisibleNode, open: OpenStream, width: nu
   const id = cutInside(safeText(idFor(node, open, width)), width)
   const left = width - widthOf(id) - 1
   const name = event === undefined ? '' : markedName(event)
-  return name === '' || left < 2 ? id : `${id} ${cut(name, left)}`
+  return name === '' || left < Math.min(2, widthOf(name)) ? id : `${id} ${cut(name, left)}`
 }
 
 /** The whole id; on deep levels, and where it does not fit, its own part: the tree shows the path to it. */
@@ -141,6 +141,10 @@ export function ownId({ id, parent }: Pick<VisibleNode['node'], 'id' | 'parent'>
 }
 
 function progressSpans(open: OpenStream, at: number): StyledText[] {
-  const { done, failed, total } = open.below(at)
-  return [[`${done}/${total}`, 'plain'], ...(failed > 0 ? [[` ✗ ${failed}`, 'bad'] as const] : [])]
+  const { done, failed, canceled, total } = open.below(at)
+  return [
+    [`${done}/${total}`, 'plain'],
+    ...(failed > 0 ? [[` ✗ ${failed}`, 'bad'] as const] : []),
+    ...(canceled > 0 ? [[` ⊘ ${canceled}`, 'warn'] as const] : []),
+  ]
 }

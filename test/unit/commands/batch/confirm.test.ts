@@ -153,6 +153,15 @@ test('a wrong --expect reports the selected streams that would not be tried', as
   expect(ran.stderr).toContain('expected 3 streams, found 1 (2 not tried); nothing was changed')
 })
 
+test('a dry run tells that --expect has another number', async () => {
+  const world = await worldOf(2)
+  const argv = ['cancel', '--all', '--dry-run', '--expect']
+  expect(await cli(world, [...argv, '2'])).toMatchObject({ exit: 0 })
+  const ran = await cli(world, [...argv, '3'])
+  expect(ran).toMatchObject({ exit: 5, stdout: expect.stringContaining('s001') })
+  expect(ran.stderr).toContain('expected 3 streams, found 2; nothing was changed')
+})
+
 describe('before the prompt', () => {
   test('a narrow terminal drops columns rather than ends of names, which the user agrees to', async () => {
     const world = newWorld()

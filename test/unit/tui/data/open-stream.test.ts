@@ -75,7 +75,7 @@ describe('the nodes of the tree', () => {
       ['09', false],
     ])
     expect(cyclic.event('09')).toBeUndefined()
-    expect(cyclic.below(0)).toEqual({ done: 0, failed: 0, total: 1 })
+    expect(cyclic.below(0)).toEqual({ done: 0, failed: 0, canceled: 0, total: 1 })
   })
 
   it('support thousands of siblings, chains of any depth and cycles in prev', () => {
@@ -101,12 +101,12 @@ describe('events below an event', () => {
       event('01.00', '', { status: 'completed' }),
       event('02', '', { status: 'aborted' }),
       event('03', '', { status: 'canceled', 'lc:superseded': '04' }),
-      event('04'),
+      event('04', '', { status: 'canceled' }),
     ])
-    expect(open.below(0)).toEqual({ done: 2, failed: 1, total: 4 })
-    expect(open.below(1)).toEqual({ done: 1, failed: 0, total: 1 })
-    expect(open.below(2)).toEqual({ done: 0, failed: 0, total: 0 })
-    expect(open.below(99)).toEqual({ done: 0, failed: 0, total: 0 })
+    expect(open.below(0)).toEqual({ done: 2, failed: 1, canceled: 1, total: 4 })
+    expect(open.below(1)).toEqual({ done: 1, failed: 0, canceled: 0, total: 1 })
+    expect(open.below(2)).toEqual({ done: 0, failed: 0, canceled: 0, total: 0 })
+    expect(open.below(99)).toEqual({ done: 0, failed: 0, canceled: 0, total: 0 })
   })
 })
 

@@ -40,6 +40,8 @@ describe('a running change', () => {
       .press('escape')
       .act({ kind: 'batch-ended', end: { fault: 'no \u001b rights' } })
     expect(there.state.notice).toMatchObject({ text: 'cancel: no ␛ rights: O shows it', style: 'warn' })
+    expect(there.wait(60_000).state.notice).toBeDefined()
+    expect(there.press('j').state.notice).toBeUndefined()
   })
 
   it('accepts no further outcome after its end', () => {

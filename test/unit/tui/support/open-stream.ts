@@ -44,7 +44,7 @@ export function openNothing(name: string, presence: OpenStream['presence'] = 'wa
     listed: undefined,
     summary: undefined,
     nodes: [],
-    below: () => ({ done: 0, failed: 0, total: 0 }),
+    below: () => ({ done: 0, failed: 0, canceled: 0, total: 0 }),
     event: () => undefined,
     tail: [],
     transactionsOf: () => [],
@@ -56,7 +56,8 @@ function below(nodes: readonly TreeNode[], at: number, view: StreamView) {
   const events = nodes.slice(at + 1, nodes[at]?.end).map(({ id }) => view.stream.find(id))
   return {
     done: events.filter(event => event?.status === 'completed').length,
-    failed: events.filter(event => event?.status === 'aborted' || event?.status === 'canceled').length,
+    failed: events.filter(event => event?.status === 'aborted').length,
+    canceled: events.filter(event => event?.status === 'canceled').length,
     total: events.length,
   }
 }

@@ -35,7 +35,7 @@ it('every list announces the first poll', () => {
 it('an empty list gives the error of a store that has never answered', () => {
   const error = { sinceMs: NOW_MS - 5_000, code: 'unreachable', message: 'connect refused' }
   const body = bodyOf('streams', { isComplete: false, freshness: { polledMs: undefined, error } })
-  expect(body).toMatch(/^sqlite:\/\/\/var\/lib\/orders\.db does not answer yet: connect refused\n/)
+  expect(body).toMatch(/^sqlite:\/\/\/var\/lib\/orders\.db cannot be read: connect refused\n/)
 })
 
 it('an empty list says that the filter matches nothing, and how to clear it', () => {
