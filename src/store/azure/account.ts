@@ -29,17 +29,13 @@ export const EMULATOR_KEY = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2
  * @throws BadAddress for a connection string without an account
  */
 export function accountFrom(env: CredentialEnvironment): NamedAccount | undefined {
-  const named = namedIn(env)
-  return named !== undefined && env.AZURE_STORAGE_AUTH_MODE === 'login' ? { ...named, credential: undefined } : named
-}
-
-function namedIn(env: CredentialEnvironment): NamedAccount | undefined {
+  const isLogin = env.AZURE_STORAGE_AUTH_MODE === 'login'
   const text = env.AZURE_STORAGE_CONNECTION_STRING
-  if (text) return parseConnectionString(text)
+  if (text) return { ...parseConnectionString(text), ...(isLogin && { credential: undefined }) }
   const account = env.AZURE_STORAGE_ACCOUNT
   if (!account) return undefined
   const endpoint = account === EMULATOR_ACCOUNT ? `http://127.0.0.1:10000/${account}` : publicEndpoint(account)
-  return { account, endpoint, credential: secretFrom(account, env) }
+  return { account, endpoint, credential: isLogin ? undefined : secretFrom(account, env) }
 }
 
 /** Parses a connection string. @throws BadAddress, without repeating it */

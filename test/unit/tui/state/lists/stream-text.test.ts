@@ -7,8 +7,8 @@ import { LISTED, polling } from '../../data/support.ts'
 it('a filter finds a stream by the names and the conditions that its row shows', async () => {
   const { store } = memoryStore()
   await run(store, 'a', init(['Search', 'Pay']))
-  const { root, forks: _, ...plain } = init(['Check'])
-  await run(store, 'b', { ...plain, root, forks: [{ name: 'Check', signal: 'approve' }] })
+  const forks = [{ name: 'Check', signal: 'approve' }]
+  await run(store, 'b', { op: 'init', root: { name: 'Order' }, forks, hold: false, born: 'b' })
   const { data, stop } = await polling(store, LISTED)
   const found = (filter: string) =>
     [...data.streams.values()]
