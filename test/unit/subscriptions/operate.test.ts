@@ -83,6 +83,16 @@ test('a running subscription applies the requests of operators', async () => {
   expect(run.seen.at(-1)).toBe('a@3')
 })
 
+test('a stream whose last delivery is skipped does not count as waiting any more', async () => {
+  const store = openMemoryStore()
+  await initStream(store, 'a')
+  const run = startSubscription(store, {}, () => HOPELESS)
+  await vi.waitFor(async () => expect(await parkedOf(store, 'billing')).toHaveLength(1), 5_000)
+  await requestOf(store, 'billing', { kind: 'skip', stream: 'a' }, { by: BY })
+  await vi.waitFor(async () => expect(await parkedOf(store, 'billing')).toEqual([]), 10_000)
+  await run.stop()
+})
+
 test('a reset hands over everything again, with the same delivery ids', async () => {
   const { store, run, handle, isPoison } = await parkedWorld()
   isPoison.now = false
