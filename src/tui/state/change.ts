@@ -11,6 +11,7 @@ import { dialogHeight } from './layout.ts'
 import { targetOfRow } from './lists/row-target.ts'
 import { subscriptionItem } from './lists/subscription-list.ts'
 import type { Batch, ChangeDialog, ChangeField, KeyPress, State, TextField } from './state.ts'
+import { eventOfLine, xmlText } from './text/xml.ts'
 import { EMPTY_FIELD, editField, fieldWith, pasteText } from './text-field.ts'
 import { copyText, listOf, only, type Transition, untilKey, withNotice } from './transition.ts'
 import { lockReason } from './write-lock.ts'
@@ -275,13 +276,15 @@ function targetsInSubscription(state: State, context: ScreenContext, verb: Chang
   return { targets: parked.map(({ stream }) => ({ stream, subscription })), note: undefined }
 }
 
-/** The root means the whole stream, as does a lease. The XML has no cursor: it means the whole stream too. */
+/** The root means the whole stream, as does a lease, and the XML where its cursor is on no event. */
 function targetsInStream(state: State, context: ScreenContext, verb: ChangeVerb): Targets {
   const open = openStreamOf(state, context)
   const { stream, pane } = state
   if (open === undefined || !HAS_STREAM.has(open.presence)) return { targets: [], note: 'no stream to change' }
-  if (OF_STREAMS.has(verb) || pane === 'xml' || open.nodes.length === 0)
-    return { targets: [{ stream }], note: undefined }
+  const inXml = pane === 'xml' ? eventOfLine(xmlText(open), state.xml.at?.line ?? -1, open.nodes) : undefined
+  const isWhole = OF_STREAMS.has(verb) || (pane === 'xml' && inXml === undefined) || open.nodes.length === 0
+  if (isWhole || (inXml !== undefined && isRoot(inXml, open))) return { targets: [{ stream }], note: undefined }
+  if (inXml !== undefined) return { targets: [{ stream, event: inXml.id }], note: undefined }
   const { marks } = listOf(state)
   const cursor = cursorKey(state, context)
   if (marks.size === 0 && context.listing.groups.has(cursor ?? '')) {

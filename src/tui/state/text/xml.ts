@@ -27,9 +27,25 @@ const xmlOf = cached((lines: readonly string[]): ReadableText => {
 
 /** The line of an event; `undefined` if it is not in the text. */
 export function lineOfEvent({ lines }: ReadableText, id: string): number | undefined {
-  const attribute = `id="${id.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')}"`
+  const attribute = idAttribute(id)
   const at = lines.findIndex(line => line.includes(attribute) && line.trimStart().startsWith('<Event'))
   return at < 0 ? undefined : at
+}
+
+/** The one of these events to whose element a line belongs; `undefined` outside of all, and if the line has several. */
+export function eventOfLine<Event extends { readonly id: string }>(
+  { lines, outline }: ReadableText,
+  line: number,
+  events: readonly Event[],
+): Event | undefined {
+  const first = lines.findLastIndex((text, at) => at <= line && /^\s*<Event\s/.test(text))
+  const text = lines[first]
+  if (text === undefined || (outline?.ends.get(first) ?? first) < line) return undefined
+  return text.split(/<Event\s/).length === 2 ? events.find(({ id }) => text.includes(idAttribute(id))) : undefined
+}
+
+function idAttribute(id: string): string {
+  return ` id="${id.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')}"`
 }
 
 /** The first line of each element of several lines, with its last one. One pass over the tags. */

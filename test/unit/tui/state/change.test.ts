@@ -90,12 +90,13 @@ describe('a change', () => {
     expect(first('t', 'j', 'c')).toEqual([{ stream: 'a', event: '01.00' }])
   })
 
-  it('applies to the whole stream if no event is visible, and always for its lease', () => {
+  it('applies to the whole stream where the XML has no event, and always for its lease', () => {
     const first = (...keys: string[]) =>
       stage({ stream: 'a' })
         .press(...keys)
         .effectsOf('preview')[0]?.targets
-    expect(first('j', 'y', 'c')).toEqual([{ stream: 'a' }])
+    expect(first('j', 'y', 'c')).toEqual([{ stream: 'a', event: '01.00' }])
+    expect(first('j', 'y', 'g', 'c')).toEqual([{ stream: 'a' }])
     expect(first('j', 'L')).toEqual([{ stream: 'a' }])
     expect(first('j', 'space', 'L')).toEqual([{ stream: 'a' }])
   })

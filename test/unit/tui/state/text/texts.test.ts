@@ -93,6 +93,20 @@ describe('the XML', () => {
     expect(all.press('=').state.xml.toggled.size).toBe(0)
   })
 
+  it('has changes for the event on the line of the cursor, and outside of all for the stream', () => {
+    const open = openStream('a', searchOrderPlay())
+    const targetsAt = (text: string) =>
+      new Stage(worldWith({ open }), { stream: 'a', writes: 'unlocked' })
+        .press('y', '/')
+        .type(text)
+        .press('enter', 'c')
+        .effectsOf('preview')[0]?.targets
+    const event = open.nodes.at(-1)?.id ?? ''
+    expect(targetsAt(` id="${event}"`)).toEqual([{ stream: 'a', event }])
+    expect(targetsAt(' id="00"')).toEqual([{ stream: 'a' }])
+    expect(targetsAt('<lc:journal')).toEqual([{ stream: 'a' }])
+  })
+
   it('moves to the side and back, and not where lines are wrapped', () => {
     const xml = () => new Stage(worldWith({ open: openStream('a', searchOrderPlay()) }), { stream: 'a' }).press('y')
     expect(xml().press('l', 'right', 'h').state.xml.left).toBe(16)
