@@ -40,10 +40,7 @@ const OUTCOME_STYLES: { readonly [Outcome in DecisionOutcome]: readonly [glyph: 
 /** A row of the table: action or outcome, stream, event, lateness and reason. */
 export function decisionRow(reported: ReportedDecision, nowMs: number): readonly Cell[] {
   const { decision, outcome, message } = reported
-  const first: Cell =
-    outcome === undefined
-      ? actionCell(decision.kind)
-      : { text: `${OUTCOME_STYLES[outcome][0]} ${outcome}`, style: OUTCOME_STYLES[outcome][1] }
+  const first = outcome === undefined ? actionCell(decision.kind) : outcomeCell(reported, outcome)
   const stream = visibleName(decision.stream)
   if (decision.kind === 'settle') {
     return [first, stream, '', '', '', visibleText(message ?? 'what events had waited for has come')]
@@ -52,6 +49,14 @@ export function decisionRow(reported: ReportedDecision, nowMs: number): readonly
   const late = span(nowMs - decision.dueMs)
   const why = visibleText(message === undefined ? decision.message : `${decision.message} (${message})`)
   return [first, stream, event, decision.ends === 0 ? '' : String(decision.ends), late, why]
+}
+
+/** An event is not over that will be tried again, nor is a stream that begins to undo what it did. */
+function outcomeCell({ decision, ended = [] }: ReportedDecision, outcome: DecisionOutcome): Cell {
+  const isOver = outcome !== 'ended' || decision.kind === 'settle' || ended.includes(decision.event)
+  if (!isOver) return { text: decision.kind === 'end-attempt' ? '! attempt ended' : '↶ undoing', style: 'warn' }
+  const [glyph, style] = OUTCOME_STYLES[outcome]
+  return { text: `${glyph} ${outcome}`, style }
 }
 
 /** A decision as JSON; fields without a value are `null`. */

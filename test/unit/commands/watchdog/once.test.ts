@@ -72,6 +72,22 @@ describe('watchdog --once', () => {
     expect(await statuses(world, 'open/0')).toEqual({ '00': 'inprocess', '01.00': 'init' })
   })
 
+  test('says what is not over: an event that will be tried again, a stream that undoes what it did', async () => {
+    const world = newWorld()
+    const made = [
+      ['init', 'a', '--steps', 'A', '--attempt-timeout', '1s', '--retries', '2', '--backoff', '1s..1s'],
+      ['event', 'start', 'a', '01.00', '--owner', 'w'],
+      ['init', 'b', '--steps', 'B,C', '--undo', 'Undo', '--on-failure', 'compensate', '--timeout', '2s'],
+      ['event', 'start', 'b', '01.00', '--owner', 'w'],
+      ['event', 'complete', 'b', '01.00', '--owner', 'w'],
+    ]
+    for (const argv of made) expect(await cli(world, argv)).toMatchObject({ exit: 0 })
+    world.nowMs += 5_000
+    const { stdout } = await cli(world, ['watchdog', '--once'])
+    expect(stdout).toMatch(/^! attempt ended +a +01\.00 A/m)
+    expect(stdout).toMatch(/^↶ undoing +b +00 /m)
+  })
+
   test('does not end an event again', async () => {
     const world = await overdue(1)
     await cli(world, ['watchdog', '--once'])
