@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { readStream } from '../../src/ops/read-stream.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { StreamStore } from '../../src/store/store.ts'
@@ -27,10 +27,10 @@ require('node:module').syncBuiltinESMExports()
 /** A single executable takes no module from NODE_OPTIONS. */
 const isNode = process.env.LEASECTL_TEST_EXECUTABLE === undefined
 
-test.runIf(isNode).concurrent.each(PLACES)(
+test.runIf(isNode).concurrent.for(PLACES)(
   'a worker killed after it wrote an end with the next claim has ended the event once, and the next is taken over once: %s',
   { timeout: 120_000 },
-  async (_, open) => {
+  async ([, open], { onTestFinished }) => {
     const user = await newUser()
     onTestFinished(() => user.leave())
     const store = await open(user)

@@ -280,13 +280,14 @@ class DrainRun {
     this.#options.observe?.(event)
   }
 
-  /** A store without room is still read, so that each activity recovers by itself. Told once until all have. */
+  /** A store without room is still read, so that each activity recovers by itself; a write shows that all works. Told once. */
   #trouble(of: DrainActivity, error: unknown): void {
     const before = this.#troubled.size
     if (error !== undefined) this.#troubled.add(of)
-    else if (!this.#troubled.delete(of)) return
-    if (before === 0) this.#report({ kind: 'interrupted', error })
-    else if (this.#troubled.size === 0) this.#report({ kind: 'resumed' })
+    else if (of === 'writing') this.#troubled.clear()
+    else this.#troubled.delete(of)
+    if ((before === 0) === (this.#troubled.size === 0)) return
+    this.#report(before === 0 ? { kind: 'interrupted', error } : { kind: 'resumed' })
   }
 
   #fail(error: unknown): void {

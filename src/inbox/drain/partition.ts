@@ -189,7 +189,7 @@ export class PartitionDrain {
   }
 
   async #loadBlocked(): Promise<void> {
-    await this.#patiently(async () => this.#goOnWith(await this.#blocked.load()))
+    await this.#patiently('reading', async () => this.#goOnWith(await this.#blocked.load()))
     this.#goingOn -= 1
   }
 
@@ -246,7 +246,7 @@ export class PartitionDrain {
     for (const key of keys) {
       this.#goingOn += 1
       this.#inTurn(key, () =>
-        this.#patiently(() => this.#goOn(key)).finally(() => {
+        this.#patiently('writing', () => this.#goOn(key)).finally(() => {
           this.#goingOn -= 1
         }),
       )
@@ -269,16 +269,16 @@ export class PartitionDrain {
   }
 
   /** Repeats something while the store does not answer, until the drain of the partition ends. */
-  async #patiently(act: () => Promise<void>): Promise<void> {
+  async #patiently(activity: DrainActivity, act: () => Promise<void>): Promise<void> {
     const { timing, trouble } = this.#shared
     for (let pauseMs: number = AGAIN.firstMs; this.#isActive; pauseMs = Math.min(2 * pauseMs, AGAIN.mostMs)) {
       try {
         await act()
-        return trouble('writing', undefined)
+        return trouble(activity, undefined)
       } catch (error) {
         if (this.#signal.aborted) return
         if (!isPassing(error)) throw error
-        trouble('writing', error)
+        trouble(activity, error)
         await timing.pause(pauseMs, this.#signal)
       }
     }
@@ -302,7 +302,7 @@ export class PartitionDrain {
 
   async #bury(entry: HeldLine, outcome: DeadOutcome, read?: ReadRecord): Promise<void> {
     const letter = this.#letter(entry.line.text, outcome, read?.record)
-    if (!this.#blocked.isKept(letter)) await this.#patiently(() => this.#keep(letter))
+    if (!this.#blocked.isKept(letter)) await this.#patiently('writing', () => this.#keep(letter))
     if (!this.#isActive) return
     entry.isDead = true
     this.#settle(entry)
