@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import type { Stats } from 'node:fs'
-import { access, constants, open, realpath, stat, statfs } from 'node:fs/promises'
+import { access, constants, realpath, stat, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { isSea } from 'node:sea'
 import { promisify } from 'node:util'
@@ -111,13 +111,14 @@ async function settingsOf(
   path: string,
   signal: AbortSignal | undefined,
 ): Promise<Partial<SqliteFacts>> {
-  const isWal = await hasWal(path)
+  const mayShare = await mayWriteTo(dirname(await realpath(path)))
   const found = await file.read(
     connection => {
       const one = (sql: string) => connection.get(sql)?.[0]
+      const journalMode = String(one('PRAGMA journal_mode'))
       return {
-        // Who may not lock the file reads it as one that never changes, and is told another mode than its writers have.
-        journalMode: isWal ? 'wal' : String(one('PRAGMA journal_mode')),
+        // Who may not share the file reads it as one that never changes, and is told another mode than its writers have.
+        ...((mayShare || journalMode === 'wal') && { journalMode }),
         synchronous: SYNCHRONOUS[Number(one('PRAGMA synchronous'))] ?? 'unknown',
         schemaVersion: Number(one('PRAGMA user_version')),
       }
@@ -125,13 +126,6 @@ async function settingsOf(
     { signal, lockWaitMs: LOCK_WAIT_MS },
   )
   return found ?? {}
-}
-
-/** Whether the file's header says so: https://sqlite.org/fileformat.html#file_format_version_numbers */
-async function hasWal(path: string): Promise<boolean> {
-  await using file = await open(path)
-  const { buffer } = await file.read(Buffer.alloc(1), 0, 1, 18)
-  return buffer[0] === 2
 }
 
 /**
