@@ -22,31 +22,25 @@ const MOST_PROCS = 64
 const MOST_HOLD_MS = 10_000
 
 export function labFlags(command: Command, hold: string): Command {
-  return (
-    command
-      .addOption(
-        new Option('--procs <n>', `number of processes, up to ${MOST_PROCS} (default: 5)`).argParser(
-          upTo('--procs', MOST_PROCS),
-        ),
-      )
-      .addOption(new Option('--hold <duration>', hold).argParser(noLonger('--hold', MOST_HOLD_MS, { zero: true })))
-      .addOption(
-        new Option(
-          '--pace <how>',
-          'usual, or reference: polls every 750-2500 ms, like the library of 2013, and in lab lease rests 750-2000 ms between turns (default: usual)',
-        ).argParser(choice('--pace', PACES)),
-      )
-      .option(
-        '--create-container',
-        'create the container or the file of --store if it is missing (automatic on azurite)',
-      )
-      .addOption(new Option('--as-worker <name>').hideHelp())
-      // Refused with a reason, see `ownAddress`.
-      .addOption(new Option('-c, --context <name>').hideHelp())
-      .addOption(new Option('--container <name>').hideHelp())
-      .addOption(new Option('--stream <name>').hideHelp())
-      .addOption(new Option('--at <n>').argParser(Number).hideHelp())
-  )
+  return command
+    .addOption(
+      new Option('--procs <n>', `number of processes, up to ${MOST_PROCS} (default: 5)`).argParser(
+        upTo('--procs', MOST_PROCS),
+      ),
+    )
+    .addOption(new Option('--hold <duration>', hold).argParser(noLonger('--hold', MOST_HOLD_MS, { zero: true })))
+    .addOption(
+      new Option(
+        '--pace <how>',
+        'usual, or reference: polls every 750-2500 ms, like the library of 2013, and in lab lease rests 750-2000 ms between turns (default: usual)',
+      ).argParser(choice('--pace', PACES)),
+    )
+    .option('--create-container', 'create the container or the file of --store if it is missing (automatic on azurite)')
+    .addOption(new Option('--as-worker <name>').hideHelp())
+    .addOption(new Option('-c, --context <name>').hideHelp())
+    .addOption(new Option('--container <name>').hideHelp())
+    .addOption(new Option('--stream <name>').hideHelp())
+    .addOption(new Option('--at <n>').argParser(Number).hideHelp())
 }
 
 /** Parses a whole number from 1 to `most`. */
