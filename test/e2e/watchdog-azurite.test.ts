@@ -6,6 +6,7 @@ import { trustRow } from '../guarantees/record.ts'
 import { repeatWith, trustSeed } from '../guarantees/size.ts'
 import type { FaultKind, FaultProxy } from '../support/fault-proxy.ts'
 import { type Played, play, slownessMs } from './watchdog/figure.ts'
+import type { Life } from './watchdog/lives.ts'
 import { eventually } from './watchdog/poll.ts'
 import { expectKept } from './watchdog/verdict.ts'
 import type { WatchdogProcess } from './watchdog/watchdog-process.ts'
@@ -73,8 +74,8 @@ test(`three watchdogs share the work over an unreliable network; the shards of a
   expectKept(played, { trust, what: 'with processes on Azurite', again, allowedMs })
   for (const { code, stdout } of ended) expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
   for (const shard of killed.held) expect(takenAfterMs(shard, played)).toBeLessThanOrEqual(LEASE_MS + slackMs)
-  const when = `killed ${killed.atMs - played.startedMs} ms after the start with shards ${killed.held}`
-  expect(endedLater(played, isOrphan).length, when).toBeGreaterThan(0)
+  if (dueLater(played, isOrphan).length > 0) expect(endedLater(played, isOrphan).length).toBeGreaterThan(0)
+  else trust.skipped('orphans ended', 'the machine was too slow for heartbeats: all were due before the kill')
   tellFaults(proxy, played)
   expect(world.user.processesWith(address)).toEqual([])
 })
@@ -111,6 +112,12 @@ function takenAfterMs(shard: number, { killed, survivors }: Played): number {
   const moves = survivors.flatMap(survivor => survivor.moves)
   const taken = moves.filter(move => move.atMs > killed.atMs && move.taken.includes(shard))
   return Math.min(...taken.map(({ atMs }) => atMs)) - killed.atMs
+}
+
+/** Such streams that fell silent so late that their limit passed after the kill. */
+function dueLater({ lives, signs, killed }: Played, isOrphan: (stream: string) => boolean): readonly Life[] {
+  const limitOf = ({ stream, timeoutMs }: Life) => (signs.get(stream)?.lastMs ?? 0) + timeoutMs
+  return lives.filter(life => life.kind === 'silenced' && isOrphan(life.stream) && limitOf(life) > killed.atMs)
 }
 
 /** Events of such streams that were ended after the kill. */
