@@ -24,7 +24,7 @@ export async function bundle(root, entries = ENTRIES) {
     platform: 'node',
     preserveEntrySignatures: 'allow-extension',
     transform: {
-      // Of package.json's "engines" the oldest: it has no `using`, for one.
+      // The oldest Node in package.json's "engines"; it has no `using`, for one.
       target: 'node22',
       // Ink imports React's devtools only in development, never in a bundle.
       define: { 'process.env.NODE_ENV': '"production"' },
@@ -74,7 +74,7 @@ function packed({ fileName, code }) {
 
 const PACKED = { compress: false, mangle: false, codegen: { removeWhitespace: true }, module: true }
 
-/** One character outside Latin-1 makes V8 keep a whole file in twice the memory; it starts commands some 3 % later. */
+/** With a single character outside Latin-1, V8 keeps the whole file in twice the memory, which slows the start by some 3 %. */
 function inAscii({ fileName, code }) {
   // After a backslash, and in a raw template, the escape would mean something else.
   const odd = /\\[^\0-\x7f]|String\.raw`[^`]*[^\0-\x7f`]/.exec(code)

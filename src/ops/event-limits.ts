@@ -18,7 +18,7 @@ export interface EventLimit {
 /** What a watchdog does at a limit: it ends the event, the stream or only the attempt, or notifies. */
 export type LimitAction = DueAction | 'end-attempt'
 
-/** The limits of all open events, the soonest first. @param usual what a watchdog does if the event does not say it */
+/** The limits of all open events, the soonest first. @param usual what a watchdog does if the event leaves it open */
 export function eventLimits(
   { stream, time }: { readonly stream: EventStream; readonly time: TimeReader },
   usual: DueAction,

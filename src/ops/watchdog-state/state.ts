@@ -41,8 +41,8 @@ export function shardCounts(state: Pick<WatchdogState, 'watchdogs'>, nowMs: numb
 }
 
 /**
- * What the running watchdogs do at the limit of an event that does not say it, and the names they watch; without a running
- * one, or if they differ, the usual.
+ * What the running watchdogs do at the limit of an event that leaves it open, and which names they watch; the defaults if
+ * none is running, or if they differ.
  */
 export function commonSettings(
   state: Pick<WatchdogState, 'watchdogs'>,
