@@ -17,19 +17,18 @@ export interface HeaderOptions {
 /** Ids named at most where a line lists what a stream waits on. */
 const MAX_NAMED = 8
 
-/** Name and version; status, age, waiting, number of failures; the lease if one is held. */
+/** Name and version; status, age, waiting, numbers of failed and canceled events; the lease if one is held. */
 export function showHeader(shown: ShownStream, options: HeaderOptions): string[] {
   const paint = options.paint ?? noPaint
   const root = shown.stream.root
   const status = root?.status ?? 'not started'
   const { glyph, style, word } = statusLook(status, root?.lc.outcome)
-  const failed = failures(shown).length
   const parts = [
     paint(style, `${glyph} ${word}${outcomeText(shown)}`),
     root === undefined ? '' : timeText(timeOf(shown, root.created), shown.nowMs, options.time),
     waitingText(waitingOn(shown)),
     dueHeader(shown, options),
-    failed > 0 ? paint('bad', `✗ ${failed}`) : '',
+    ...failureCounts(shown, paint),
   ]
   const title = `${paint('strong', visibleName(shown.name))}  ${paint('dim', `v${shown.version}`)}`
   return [
@@ -39,6 +38,15 @@ export function showHeader(shown: ShownStream, options: HeaderOptions): string[]
     ...leaseLine(shown),
     ...pastLine(shown, options),
   ]
+}
+
+function failureCounts(shown: ShownStream, paint: Paint): string[] {
+  const failed = failures(shown)
+  return ['aborted', 'canceled'].flatMap(status => {
+    const count = failed.filter(event => event.status === status).length
+    const { glyph, style } = styleOf(status)
+    return count === 0 ? [] : [paint(style, `${glyph} ${count}`)]
+  })
 }
 
 /** `suspended  5m ago by ana: gateway is down`, or how to end a hold. */
