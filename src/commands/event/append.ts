@@ -19,6 +19,7 @@ export interface AppendCommandOptions
   readonly stream: string
   readonly name?: string
   readonly create?: boolean
+  readonly createContainer?: boolean
   readonly seq?: number
   readonly last?: boolean
   readonly keep?: number
@@ -42,6 +43,10 @@ export function registerAppend(parent: Command, runtime: Runtime, go: Run<Append
     .argument('<STREAM>', 'name of the stream', streamName)
     .addOption(new Option('--name <name>', 'name of the step (required)').argParser(requiredText('--name')))
     .option('--create', 'make the session if the stream is absent')
+    .option(
+      '--create-container',
+      'with --create: create the container if it is missing (automatic on azurite, and for a file)',
+    )
     .addOption(
       new Option('--root <name>', 'with --create: name of the root of a new session (default: Session)').argParser(
         requiredText('--root'),
@@ -75,7 +80,7 @@ export function registerAppend(parent: Command, runtime: Runtime, go: Run<Append
 }
 
 const runAppend: Run<AppendCommandOptions> = async (options, runtime) => {
-  const { stream, name, create, seq, last, keep, root, commandId } = options
+  const { stream, name, create, createContainer, seq, last, keep, root, commandId } = options
   if (name === undefined) throw new UsageError('append needs --name, the name of the step')
   if (commandId === undefined) {
     throw new UsageError('append needs --command-id', {
@@ -83,7 +88,9 @@ const runAppend: Run<AppendCommandOptions> = async (options, runtime) => {
     })
   }
   if (root !== undefined && !create) throw new UsageError('--root needs --create')
-  const [{ changeOne }, { appendStep }, { readData }] = await Promise.all([
+  if (createContainer && !create) throw new UsageError('--create-container needs --create')
+  const [{ containerCreator }, { changeOne }, { appendStep }, { readData }] = await Promise.all([
+    import('../../cli/create-container.ts'),
     import('./run.ts'),
     import('../../ops/transact/append.ts'),
     import('../../cli/data.ts'),
@@ -99,7 +106,10 @@ const runAppend: Run<AppendCommandOptions> = async (options, runtime) => {
   const change = {
     ...{ stream, options, word: `appended ${name}`, purpose: 'event append' },
     operation: { op: 'append', step, ...defined({ seq }) } as const,
-    send: (store, target, how) => appendStep(store, target, appended, how),
+    send: (store, target, how) => {
+      const append = () => appendStep(store, target, appended, how)
+      return create ? containerCreator(store, createContainer)(append) : append()
+    },
   } satisfies Parameters<typeof changeOne>[0]
   return changeOne(change, runtime)
 }

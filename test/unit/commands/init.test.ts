@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { register } from '../../../src/commands/init.ts'
-import { ContainerMissing } from '../../../src/store/errors.ts'
-import type { StreamStore } from '../../../src/store/store.ts'
+import { withoutContainer } from './store-with.ts'
 import { cli, json, newWorld, optionsFrom, statuses } from './support.ts'
 
 test('argv → options', async () => {
@@ -135,22 +134,6 @@ test.each([
 test('--from with a missing file is exit 2', async () => {
   expect(await cli(newWorld(), ['init', 's', '--from', 'nix'])).toMatchObject({ exit: 2, stdout: '' })
 })
-
-/** A store whose container is missing until it is created. */
-function withoutContainer(store: StreamStore, address: string): { store: StreamStore; created: () => number } {
-  let created = 0
-  const wrapped = new Proxy(store, {
-    get(target, key) {
-      if (key === 'address') return address
-      if (key === 'createContainer') return async () => void created++
-      if (key === 'create' && created === 0)
-        return async () => Promise.reject(new ContainerMissing('no container streams'))
-      const value: unknown = Reflect.get(target, key)
-      return typeof value === 'function' ? value.bind(target) : value
-    },
-  })
-  return { store: wrapped, created: () => created }
-}
 
 test('a missing container is exit 3 and named, unless --create-container', async () => {
   const world = newWorld()

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { registerAppend } from '../../../../src/commands/event/append.ts'
 import { append, createStream, mustReadStream, newData, openStore, readData } from '../../../../src/index.ts'
+import { withoutContainer } from '../store-with.ts'
 import { cli, json, newWorld, optionsFrom } from '../support.ts'
 
 test('argv → options', async () => {
@@ -38,6 +39,21 @@ describe('event append', () => {
       done: true,
       status: 'completed',
     })
+  })
+
+  test('creates a missing container where init would', async () => {
+    const world = newWorld()
+    const argv = ['event', 'append', 's', '--name', 'A', '--command-id', 'm1']
+    const azure = withoutContainer(world.store, 'azure:acc/streams')
+    expect((await cli(world, [...argv, '--create-container'], { store: azure.store })).exit).toBe(2)
+    expect((await cli(world, [...argv, '--create'], { store: azure.store })).exit).toBe(3)
+    expect(azure.created()).toBe(0)
+    const emulator = withoutContainer(world.store, 'azurite:streams')
+    expect((await cli(world, argv, { store: emulator.store })).exit).toBe(3)
+    expect((await cli(world, [...argv, '--create'], { store: emulator.store })).exit).toBe(0)
+    const next = ['event', 'append', 't', '--name', 'A', '--command-id', 'm1', '--create', '--create-container']
+    expect((await cli(world, next, { store: azure.store })).exit).toBe(0)
+    expect([emulator.created(), azure.created()]).toEqual([1, 1])
   })
 
   test('ends by the signal end', async () => {
