@@ -2,7 +2,7 @@ import type { Decision, OthersLately, StreamSnapshot } from '../../store/store.t
 import { EMPTY_DOCUMENT, type StreamDocument } from '../../stream/document.ts'
 import { BadDocument } from '../../stream/errors.ts'
 import type { StreamEvent } from '../../stream/event.ts'
-import { findCommand, lateWriters } from '../../stream/journal/journal.ts'
+import { findCommand, hasCommand, lateWriters } from '../../stream/journal/journal.ts'
 import { type Applied, applyOperation, type Precondition } from '../../stream/operations/apply.ts'
 import type { Authorship, ChangeResult, Operation } from '../../stream/operations/operation.ts'
 import { trimSession } from '../../stream/operations/trim.ts'
@@ -106,11 +106,12 @@ export function applyGroup(
   const original = known ?? parseBody(current.body, current.name, true)
   let document = original
   let lastBy: string | undefined
+  const moment: Moment = { current, nowMs, commands: new Commands(original) }
   const results: OperationResult[] = []
   const texts: (string | undefined)[] = []
-  for (const [at, pending] of group.slice(0, maxOperations(original)).entries()) {
+  for (const [index, pending] of group.slice(0, maxOperations(original)).entries()) {
     texts.push(textOf(pending.operation, document))
-    const result = applyOne(pending, sent[at], document, current, nowMs)
+    const result = applyOne(pending, sent[index], document, moment)
     results.push(result)
     if ((result.kind !== 'changed' && result.kind !== 'refused') || result.document === undefined) continue
     document = result.document
@@ -127,6 +128,33 @@ export function applyGroup(
     return { sentToIncarnation, result: result.result, textBefore: texts[at] }
   })
   return { decision: { kind: 'put', body, summary, othersLately }, document, results, sent: sentNow }
+}
+
+/** The state and time that a group of operations is applied to. */
+interface Moment {
+  readonly current: CurrentState
+  readonly nowMs: number
+  readonly commands?: Commands
+}
+
+/**
+ * The command ids of a document and of the operations applied to it. The journal of a changed document is a string in pieces,
+ * which a search would join anew after each operation.
+ */
+class Commands {
+  readonly #original: StreamDocument
+  readonly #applied = new Set<string>()
+
+  constructor(original: StreamDocument) {
+    this.#original = original
+  }
+
+  /** Whether no entry has the id so far. One may have it from now on. */
+  isNew(commandId: string): boolean {
+    const isNew = !this.#applied.has(commandId) && !hasCommand(this.#original.journal, commandId)
+    this.#applied.add(commandId)
+    return isNew
+  }
 }
 
 /** The recent writers besides those of the group, as far as their names differ. */
@@ -161,7 +189,7 @@ export function tryOperation(
   current: CurrentState,
   nowMs: number,
 ): OperationResult {
-  return applyOne({ operation, author, pin: {}, nonce: '', born: 'trial' }, undefined, document, current, nowMs)
+  return applyOne({ operation, author, pin: {}, nonce: '', born: 'trial' }, undefined, document, { current, nowMs })
 }
 
 /** An invalid operation fails alone; an unreadable document fails the whole group. */
@@ -169,14 +197,13 @@ function applyOne(
   pending: PendingOperation,
   sent: SentOperation | undefined,
   document: StreamDocument,
-  current: CurrentState,
-  nowMs: number,
+  moment: Moment,
 ): OperationResult {
   if (isAnotherIncarnation(sent?.sentToIncarnation, document.born)) return { kind: 'replaced' }
   try {
-    if (pending.edit !== undefined) return pending.edit(document, current, nowMs)
-    if (pending.choose !== undefined) return applyChosen(pending, pending.choose, document, current, nowMs)
-    return appliedTouch(pending.operation, sent, document) ?? applyNew(pending, document, current, nowMs)
+    if (pending.edit !== undefined) return pending.edit(document, moment.current, moment.nowMs)
+    if (pending.choose !== undefined) return applyChosen(pending, pending.choose, document, moment)
+    return appliedTouch(pending.operation, sent, document) ?? applyNew(pending, document, moment)
   } catch (error) {
     if (error instanceof BadDocument) throw error
     return { kind: 'failed', error }
@@ -192,23 +219,23 @@ function applyChosen(
   pending: PendingOperation,
   choose: ChooseEvent,
   document: StreamDocument,
-  current: CurrentState,
-  nowMs: number,
+  moment: Moment,
 ): Applied {
   const event = choose(document, findCommand(document.journal, document.prefix, pending.author.commandId)?.on)
   if (event !== undefined) {
-    return applyNew({ ...pending, operation: { ...pending.operation, event } as Operation }, document, current, nowMs)
+    return applyNew({ ...pending, operation: { ...pending.operation, event } as Operation }, document, moment)
   }
   const message = 'the stream has no event to choose'
   return { kind: 'refused', refusal: { code: 'event-not-found', event: '', status: '', message } }
 }
 
-function applyNew(pending: PendingOperation, document: StreamDocument, current: CurrentState, nowMs: number): Applied {
+function applyNew(pending: PendingOperation, document: StreamDocument, { current, nowMs, commands }: Moment): Applied {
   const applied = applyOperation(document, pending.operation, pending.author, {
     nowMs,
     versionFloor: current.versionFloor,
     born: pending.pin.ifBorn || pending.born,
     nonce: pending.nonce,
+    isNewCommand: commands?.isNew(pending.author.commandId) ?? false,
     // Compared at each attempt: an earlier one that was applied has been found by its command id before.
     ...pending.pin,
     ...lastModified(current),

@@ -67,6 +67,8 @@ export function findForeignWrite(document: StreamDocument, versionFloor: number)
 
 /** The highest version in a document and its summary (`floor`): versions never go back. */
 export function highestVersion(document: StreamDocument, floor: number): number {
+  // The transaction that made it has taken the highest; its journal is a string in pieces, which a search would join.
+  if (document.sum === UNWRITTEN_SUM) return Math.max(document.version, floor)
   let highest = Math.max(document.version, floor, lastVersion(document.journal, document.prefix))
   for (const event of document.events) highest = Math.max(highest, fenceOf(event) ?? 0)
   return highest

@@ -136,11 +136,16 @@ export function parseJournal(journal: string, prefix: string): Transaction[] {
 }
 
 /**
- * The entry with a command id, if any. Ids have neither quotes nor `<`, and the reader normalizes the journal to the
+ * Whether there is an entry with a command id. Ids have neither quotes nor `<`, and the reader normalizes the journal to the
  * form of `formatTransaction`, so a plain search for ` cmd="ID"` finds every entry.
  */
+export function hasCommand(journal: string, commandId: string): boolean {
+  return journal.includes(` cmd="${commandId}"`)
+}
+
+/** The entry with a command id, if any. */
 export function findCommand(journal: string, prefix: string, commandId: string): Transaction | undefined {
-  if (!journal.includes(` cmd="${commandId}"`)) return undefined
+  if (!hasCommand(journal, commandId)) return undefined
   return parseJournal(journal, prefix).find(transaction => transaction.commandId === commandId)
 }
 

@@ -51,6 +51,8 @@ export interface Precondition {
 export interface OperationContext extends TransactionContext, Precondition {
   /** A random text of this call for all its attempts: identifies its journal entry among others with its command id. */
   readonly nonce?: string
+  /** True if the caller knows that no entry of the journal has the command id. */
+  readonly isNewCommand?: boolean
 }
 
 export type Applied =
@@ -82,7 +84,7 @@ export function applyOperation(
   context: OperationContext,
 ): Applied {
   const command = { operation, author, hash: commandHash(operation, author), nonce: context.nonce }
-  const repeated = findCommand(document.journal, document.prefix, author.commandId)
+  const repeated = context.isNewCommand ? undefined : findCommand(document.journal, document.prefix, author.commandId)
   if (repeated !== undefined) return repetition(document, repeated, command)
   if (operation.op !== 'init' && document.events.length === 0) return refused(notStarted())
   const foreign = findForeignWrite(document, context.versionFloor)

@@ -24,16 +24,17 @@ const DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
 export function writeDocument(document: StreamDocument): { text: string; sum: string } {
   const sum = sumOf(document.events)
   const { head, texts, areClean, end } = partsOf(document, sum)
-  const text = `${head}${texts.join('')}${end}`
+  // One flat string: the parts of one built by `+` would be copied once more.
+  const text = [head, ...texts, ...end].join('')
   // Tags separate the parts, so no surrogate pair is split.
-  if (!areClean || findForbidden(head) !== -1 || findForbidden(end) !== -1) refuseForbidden(text)
+  if (!areClean || [head, ...end].some(part => findForbidden(part) !== -1)) refuseForbidden(text)
   return { text, sum }
 }
 
 /** The size of a document's text in bytes, without building it: all sums have the same length. */
 export function writtenBytes(document: StreamDocument): number {
   const { head, bytes, end } = partsOf(document, NO_SUM)
-  return Buffer.byteLength(head) + bytes + Buffer.byteLength(end)
+  return end.reduce((sum, part) => sum + Buffer.byteLength(part), Buffer.byteLength(head) + bytes)
 }
 
 /** The size of a document's text in bytes if it exceeds the limit; `undefined` otherwise. Counted only near the limit. */
@@ -62,16 +63,15 @@ function partsOf(document: StreamDocument, sum: string) {
   const { texts, areClean, bytes } = writeEvents(document)
   const isEmpty = texts.length === 0 && tail === '' && journal === '' && signals === ''
   const start = `<${element}${rootAttributes(document, sum)}${isEmpty ? '/>' : '>'}`
-  const head = [DECLARATION, ...present(prolog), start, ''].join('\n')
+  const head = [`${DECLARATION}\n`, ...lines(prolog), `${start}\n`].join('')
   const last = isEmpty
     ? []
-    : [...present(tail, '  '), ...present(signals, '  '), ...writeJournal(document), `</${element}>`]
-  const end = [...last, ...present(epilog), ''].join('\n')
-  return { head, texts, areClean, bytes, end }
+    : [...lines(tail, '  '), ...lines(signals, '  '), ...writeJournal(document), `</${element}>\n`]
+  return { head, texts, areClean, bytes, end: [...last, ...lines(epilog)] }
 }
 
-function present(raw: string, indent = ''): string[] {
-  return raw === '' ? [] : [indent + raw]
+function lines(raw: string, indent = ''): string[] {
+  return raw === '' ? [] : [`${indent}${raw}\n`]
 }
 
 function rootAttributes(document: StreamDocument, sum: string): string {
@@ -141,13 +141,13 @@ function addLc(parts: string[], { lc }: StreamEvent, prefix: string): void {
   }
 }
 
-/** An empty journal is written only after a foreign one, as the last one counts. */
+/** An empty journal is written only after a foreign one, as the last one counts. The text of the journal is a part of its own. */
 function writeJournal({ journal, prefix, tail, events }: StreamDocument): string[] {
   if (journal === '') {
     const mayFollowOne = [tail, ...events.map(({ before }) => before)].some(raw => raw.includes('journal'))
-    return mayFollowOne ? [`  <${prefix}:journal/>`] : []
+    return mayFollowOne ? [`  <${prefix}:journal/>\n`] : []
   }
-  return [`  <${prefix}:journal>${BETWEEN_ENTRIES}${journal}`, `  </${prefix}:journal>`]
+  return [`  <${prefix}:journal>${BETWEEN_ENTRIES}`, journal, `\n  </${prefix}:journal>\n`]
 }
 
 /** The last check: no parser could read such a text, and the stream would be lost. */
