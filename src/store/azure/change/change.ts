@@ -6,7 +6,8 @@ import type { ChangeAttempt } from './attempt.ts'
  * The protocol of a change, from top to bottom.
  *
  * 1. *Enter.* Under a lease: acquire it, and read in parallel. The acquire returns the ETag of the blob; if it equals the ETag
- *    of the read, no one wrote in between. Without a lease: read, or take the state that this process wrote last.
+ *    of the read, no one wrote in between. Soon after a write of this process the state that it wrote takes the place of the
+ *    read. Without a lease: read, or take the state that this process wrote last.
  * 2. *Decide.* `decide` either makes a new document from the state or wants no write (the command is refused, or it is
  *    already in the document). It is trusted to want no write only on a state that was read.
  * 3. *Put.* One request, sent once, with `If-Match` and the lease id. Of all Puts that name the same ETag at most one is

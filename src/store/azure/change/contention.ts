@@ -19,7 +19,7 @@ interface KeptLease {
  * it: each Put has If-Match and the lease id.
  *
  * - *Fairness*: a process that had its turn yields to waiting writers.
- * - *Write cache*: a change without a lease begins with the state that this process wrote last, without a read.
+ * - *Write cache*: a change begins with the state that this process wrote last, without a read.
  * - *Lease reuse*: a lease is kept until the end of the current turn of the event loop. If this process changes the stream
  *   again within that turn, the next change reuses it: one round trip instead of acquire, read, write and release.
  * - *Releases* continue after the outcome of their change is returned. The next change waits for them, because an earlier
@@ -85,7 +85,12 @@ export class Contention {
     return isLikely && this.#calls.clock.isFresh ? this.#cache.find(name) : undefined
   }
 
-  /** Caches the state that a change without a lease wrote. */
+  /** The same for a change that acquires a lease, which shows by the ETag whether the state is current. */
+  stateToConfirm(name: string): BlobState | undefined {
+    return this.#fairness.isAloneLately(name) ? this.#cache.find(name) : undefined
+  }
+
+  /** Caches the state that a change wrote. */
   cacheState(name: string, written: BlobState): void {
     this.#cache.remember(name, written)
   }

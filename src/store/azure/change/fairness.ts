@@ -75,6 +75,12 @@ export class WriterFairness {
     return turn !== undefined && this.#isRecent(turn.contendedMs)
   }
 
+  /** Whether this process wrote the stream in the last seconds, without any sign of other writers. */
+  isAloneLately(name: string): boolean {
+    const turn = this.#turns.get(name)
+    return turn !== undefined && this.#isRecent(turn.endedMs) && !this.#isRecent(turn.contendedMs)
+  }
+
   /** Another writer's lease was in the way, or its write came first. */
   contentionSeen(name: string): void {
     this.#of(name).contendedMs = this.#nowMs()

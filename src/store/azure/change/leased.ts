@@ -9,7 +9,8 @@ type Acquired = { readonly kind: 'acquired'; readonly lease: ChangeLease; readon
 
 /**
  * Writes under a lease: the caller's (`options.leaseId`), or one of 15 seconds acquired for this change. Right after another
- * change of this process it reuses the lease of that change, and decides on the state that it wrote.
+ * change of this process it reuses the lease of that change, and decides on the state that it wrote. Soon after one it acquires
+ * a new lease, whose answer shows by its ETag whether that state is still current.
  */
 export class LeasedWrite implements WriteStrategy {
   readonly #attempt: ChangeAttempt
@@ -58,26 +59,34 @@ export class LeasedWrite implements WriteStrategy {
   }
 
   end(written: BlobState | undefined): void {
-    const { context, name } = this.#attempt
-    if (this.#lease !== undefined) context.contention.keepOrRelease(name, this.#lease, written)
+    const { contention } = this.#attempt.context
+    const { name } = this.#attempt
+    if (written !== undefined) contention.cacheState(name, written)
+    if (this.#lease !== undefined) contention.keepOrRelease(name, this.#lease, written)
   }
 
   get #leaseId(): string | undefined {
     return this.#attempt.options.leaseId ?? this.#lease?.id
   }
 
-  /** The read is valid if its ETag equals the acquire's. If not, or if it fails, the stream is read again under the lease. */
+  /**
+   * The read, or the state that this process wrote last, is valid if its ETag equals the acquire's. If not, or if the read
+   * fails, the stream is read again under the lease.
+   */
   async #acquireBesideRead(): Promise<FoundState | ChangeOutcome> {
     const attempt = this.#attempt
     const { context, inDoubt, name } = attempt
+    const { contention } = context
+    const written = contention.stateToConfirm(name)
     // On a contended stream the read would most likely be stale when the lease is acquired.
-    const read = context.contention.isContended(name) ? undefined : attempt.read().catch(() => undefined)
+    const isRead = written === undefined && !contention.isContended(name)
+    const read = isRead ? attempt.read().catch(() => undefined) : undefined
     const acquired = await this.#acquire()
     if (acquired.kind !== 'acquired') return this.#notAcquired(acquired)
     this.#lease = acquired.lease
-    context.contention.changeStarted(name)
+    contention.changeStarted(name)
     inDoubt.otherLeaseAcquired()
-    const state = await read
+    const state = written ?? (await read)
     return { kind: 'read', state: state?.stored.etag === acquired.etag ? state : await attempt.read() }
   }
 

@@ -117,6 +117,55 @@ describe('a change without faults', () => {
   })
 })
 
+describe('a change soon after one of this process', () => {
+  beforeEach(async () => {
+    await change('a')
+    // The lease is kept for that turn of the event loop.
+    await vi.waitUntil(() => proxy.count('release') === 1)
+    proxy.reset()
+  })
+
+  it('reads nothing: the acquire shows that the state is current', async () => {
+    const { etag } = await stored(direct, 's')
+    expect(await change('b')).toMatchObject({ kind: 'committed' })
+    await store.close()
+    expect(proxy.requests.map(request => request.operation)).toEqual(['acquire', 'put', 'release'])
+    expect(proxy.requests[1]?.headers['if-match']).toBe(etag)
+    expect(await body()).toBe('a;b;')
+  })
+
+  it('is not needed if it is in that state: nothing is read or written', async () => {
+    expect(await change('a')).toEqual({ kind: 'left' })
+    expect([proxy.count('get'), proxy.count('put')]).toEqual([0, 0])
+  })
+
+  it('reads under its lease if another writer came between', async () => {
+    await direct.update('s', append('other'), changeOptions())
+    const seen: string[] = []
+    await store.update(
+      's',
+      append('b', current => seen.push(text(current.body))),
+      changeOptions(),
+    )
+    expect(seen).toEqual(['a;other;'])
+    expect(proxy.count('get')).toBe(1)
+    expect(await body()).toBe('a;other;b;')
+    // With others about, the state of before is not tried again.
+    await nextTurn()
+    await direct.update('s', append('again'), changeOptions())
+    proxy.reset()
+    await change('c')
+    expect(await body()).toBe('a;other;b;again;c;')
+  })
+
+  it('reads beside the acquire if some seconds have passed', async () => {
+    clock.pass(2_000)
+    expect(await change('b')).toMatchObject({ kind: 'committed' })
+    expect(proxy.count('get')).toBe(1)
+    expect(await body()).toBe('a;b;')
+  })
+})
+
 describe('an acquire', () => {
   it.each(['lose-request', 'lose-answer', 'error-before', 'error-after', 'duplicate', 'truncate'] as const)(
     '%s: is retried with the same id, and the change is committed once',
