@@ -1,5 +1,5 @@
 import type { ChangeOptions, Holder, StreamStore, WriteMode } from '../../store/store.ts'
-import { type CommitOutcome, commit, type WrittenDocument } from './commit.ts'
+import { type CommitOutcome, commit } from './commit.ts'
 import type { OperationResult, PendingOperation } from './plan.ts'
 
 /** Maximum number of operations in a group. */
@@ -43,8 +43,6 @@ interface Waiting {
 export class CommitQueue {
   readonly #store: StreamStore
   readonly #name: string
-  /** Dropped with the queue, so that no large document outlives the changes that wait for it. */
-  #written: WrittenDocument | undefined
   #waiting: Waiting[] = []
   readonly #whenEmpty: () => void
   #running: { readonly waitMs: number; readonly yield: AbortController } | undefined
@@ -112,7 +110,7 @@ export class CommitQueue {
         stopWaiting: running.yield.signal,
         onLeaseAttempt,
       }
-      const outcome = await commit(this.#store, this.#name, operations, options, this.#written)
+      const outcome = await commit(this.#store, this.#name, operations, options)
       this.#settle(group, outcome, waitMs, running.yield.signal.aborted && !stopWaiting?.aborted)
     } catch (error) {
       for (const { reject } of group) reject(error)
@@ -132,7 +130,6 @@ export class CommitQueue {
       for (const { resolve } of group) resolve(outcome)
       return
     }
-    this.#written = outcome.written ?? this.#written
     for (const [at, result] of outcome.results.entries()) group[at]?.resolve(result)
     // Operations that did not fit begin the next group.
     this.#waiting.unshift(...group.slice(outcome.results.length))

@@ -32,13 +32,6 @@ interface SettledGroup {
   readonly kind: 'settled'
   /** In the order of the group; shorter than the group if the rest did not fit. */
   readonly results: readonly OperationResult[]
-  /** The written document: the next write, which may follow at once, need not parse and hash it again. */
-  readonly written?: WrittenDocument
-}
-
-export interface WrittenDocument {
-  readonly etag: string
-  readonly document: StreamDocument
 }
 
 const DEFAULT_DEADLINE_MS = 30_000
@@ -46,19 +39,16 @@ const DEFAULT_DEADLINE_MS = 30_000
 /**
  * Writes a group of operations on one stream in one change under the lease. Only `init` tries to create the stream
  * first.
- *
- * @param last the document of the previous write
  */
 export async function commit(
   store: StreamStore,
   name: string,
   operations: readonly PendingOperation[],
   options: ChangeOptions,
-  last?: WrittenDocument,
 ): Promise<CommitOutcome> {
   const group = new GroupAttempt(operations)
   if (operations[0]?.operation.op === 'init') return create(store, name, group, options)
-  return change(store, name, group, options, last)
+  return change(store, name, group, options)
 }
 
 /** A group over all attempts to write it. */
@@ -110,8 +100,8 @@ class GroupAttempt {
     this.#sent = []
   }
 
-  settled(written?: WrittenDocument): SettledGroup {
-    return { kind: 'settled', results: this.#results, ...(written === undefined ? {} : { written }) }
+  settled(): SettledGroup {
+    return { kind: 'settled', results: this.#results }
   }
 }
 
@@ -120,23 +110,20 @@ async function change(
   name: string,
   group: GroupAttempt,
   options: ChangeOptions,
-  last?: WrittenDocument,
 ): Promise<CommitOutcome> {
   const cache = documentCache(store)
   let document: StreamDocument | undefined
   const decide = (current: StreamSnapshot, nowMs: number) => {
     if (group.isIdle(current)) return { kind: 'leave' } as const
-    const known = last?.etag === current.etag ? last.document : cache.find(name, current.etag)
-    const decided = group.decide(current, nowMs, known)
+    const decided = group.decide(current, nowMs, cache.find(name, current.etag))
     document = decided.document
     return decided.decision
   }
   const outcome = await store.update(name, decide, options)
   if (outcome.kind === 'left') return group.settled()
   if (outcome.kind !== 'committed') return outcome
-  if (document === undefined) return group.settled()
-  cache.remember(name, outcome.etag, document)
-  return group.settled({ etag: outcome.etag, document })
+  if (document !== undefined) cache.remember(name, outcome.etag, document)
+  return group.settled()
 }
 
 /**
@@ -228,9 +215,8 @@ async function changeCreated(
 
 /** Maximum weight of the cache per store, in events: a thousand streams of 10 events with their history, some 40 MB. */
 const MAX_EVENTS = 20_000
-/** Larger streams are not cached: one of them would displace all others. */
-const MAX_EVENTS_OF_ONE = 500
-const MAX_JOURNAL_OF_ONE = 256 * 1024
+/** A stream that would displace half of the others is not cached. */
+const MAX_EVENTS_OF_ONE = MAX_EVENTS / 2
 /** Characters of history that weigh as much as an event. */
 const JOURNAL_OF_AN_EVENT = 2_000
 
@@ -259,8 +245,7 @@ export class DocumentCache {
   remember(name: string, etag: string, document: StreamDocument): void {
     this.#written.delete(name)
     if (isDone(document)) return
-    if (document.events.length > MAX_EVENTS_OF_ONE || document.journal.length > MAX_JOURNAL_OF_ONE) return
-    this.#written.set(name, { etag, document })
+    if (weightOf(document) <= MAX_EVENTS_OF_ONE) this.#written.set(name, { etag, document })
   }
 }
 

@@ -26,9 +26,12 @@ export function trimSession(document: StreamDocument, keep: number): StreamDocum
   const stream = EventStream.of(document.events)
   const { root } = stream
   if (root?.lc.session === undefined || root.lc.onFailure === 'compensate') return document
+  const steps = stream.successorPositions(0)
+  // Usual in a session whose steps are not done yet, and much cheaper than reading its journal.
+  if (steps.filter(at => stream.at(at)?.status === 'completed').length <= keep) return document
   const entries = parseJournal(document.journal, document.prefix)
   const needed = new Set([root.lc.session, ...neededIds(stream, entries), ...highestIds(stream)])
-  const completed = stream.successorPositions(0).filter(at => isDroppable(stream, at, needed))
+  const completed = steps.filter(at => isDroppable(stream, at, needed))
   // Numbered steps are done in the order of their ids, whatever the order in which they came.
   const inOrder = sortedById(completed, at => stream.at(at)?.id ?? '')
   const positions = inOrder.slice(0, Math.max(0, completed.length - keep))
