@@ -297,7 +297,7 @@ export const blobNames = added((text: string): string => {
 
 /** As `streamNames`, for commands that also have `-e`. */
 export function streamNamesBesideEvents(text: string, previous: readonly string[] = []): readonly string[] {
-  return [...previous, named(text, `did you mean -e ${text}?`)]
+  return [...previous, named(text, `did you mean -e ${text}? --match ${text} selects a stream of this name`)]
 }
 
 /** The id of an event: any text, since other writers choose their own ids. */

@@ -1,6 +1,8 @@
 import type { Command } from 'commander'
 import type { Run } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
+import { ROOT_ID } from '../stream/event-id.ts'
+import type { ChangeResult } from '../stream/operations/operation.ts'
 import { registerTransactCommand } from './batch/command.ts'
 import type { BatchCommandOptions, TransactCommand } from './batch/options.ts'
 
@@ -24,7 +26,14 @@ export const RESUME: TransactCommand = {
     if (!isHeld) return 'not suspended'
     return eventState.includes('held') ? undefined : 'held (needs --event-state held)'
   },
+  report: ({ changed }) =>
+    changed.some(isStillHeld) ? { words: 'resumed: held as before, resume again begins it' } : {},
   operation: () => ({ op: 'resume' }),
+}
+
+/** The root of a stream that was suspended while it was held has not begun. */
+function isStillHeld({ id, to }: ChangeResult['changed'][number]): boolean {
+  return id === ROOT_ID && to === 'init'
 }
 
 export function register(parent: Command, runtime: Runtime, go?: Run<BatchCommandOptions>): void {

@@ -39,6 +39,7 @@ export function changeJson({ stream, event, result, commandId, reason }: Changed
     reason: reason ?? null,
     error: null,
     ...(result.claim === undefined ? {} : { ...result.claim, until: jsonTimeOf(result.claim.until) }),
+    ...(result.suspended ? { suspended: true } : {}),
     ...(result.refused === undefined
       ? {}
       : {
@@ -93,6 +94,9 @@ type Change = ChangeResult['changed'][number]
 /** Changes listed at most; the rest is counted. */
 const MAX_LINES = 20
 
+/** Said of a change of a suspended stream. */
+export const STAYS_SUSPENDED = 'suspended: nothing of it begins before resume'
+
 function consequences({ result, event }: Changed, paint: Paint): string[] {
   const others = sortedById(result.changed, ({ id }) => id)
     .filter(isVisible)
@@ -108,7 +112,8 @@ function consequences({ result, event }: Changed, paint: Paint): string[] {
   const refused = (result.refused ?? []).map(
     refusal => `    ${visibleText(refusal.event)}  not retried: ${visibleText(refusal.message)}`,
   )
-  return [...lines, ...more, ...refused, ...(result.done ? [`    the stream is done`] : [])]
+  const suspended = result.suspended ? [`    ${STAYS_SUSPENDED}`] : []
+  return [...lines, ...more, ...refused, ...suspended, ...(result.done ? [`    the stream is done`] : [])]
 }
 
 /**

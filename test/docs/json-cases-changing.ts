@@ -50,6 +50,7 @@ const CHANGES: readonly Case[] = [
   line('change', 'suspend a -m why --stop -o json', CLAIMED),
   line('change', 'suspend a -m why -o json', { ...TWO, before: ['suspend a -m first'] }),
   line('change', 'resume a -o json', { ...TWO, before: ['suspend a -m why'] }),
+  line('change', 'event complete a 01.00 -o json', { ...TWO, before: ['suspend a -m why'] }),
   line(undefined, 'resume a -o json', { ...TWO, exit: 5 }),
   line('change', 'event append session --name Move --command-id m1 --create -o json'),
   line(undefined, 'event append a --name Move --command-id m1 -o json', { ...TWO, exit: 5 }),

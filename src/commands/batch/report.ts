@@ -3,6 +3,7 @@ import { interruptedProblem } from '../../cli/error-problem.ts'
 import { itemsWriter, type Output } from '../../cli/output.ts'
 import { printChange } from '../../cli/print-change.ts'
 import type { Fact, Problem } from '../../cli/problem.ts'
+import { STAYS_SUSPENDED } from '../../formats/change.ts'
 import { jsonLine, jsonText } from '../../formats/json.ts'
 import { countText } from '../../formats/terminal/numbers.ts'
 import { type Cell, type Column, tableHeader, tableRows, tableWidths } from '../../formats/terminal/table.ts'
@@ -155,6 +156,7 @@ function effectOf(done: Done, { event = ROOT_ID }: Target, { action, options }: 
     ...(others > 0 ? [`with ${others} more event${others === 1 ? '' : 's'}`] : []),
     ...(consequence === undefined ? [] : [consequence]),
     ...(refused > 0 ? [`${refused} not retried`] : []),
+    ...(result.suspended ? [STAYS_SUSPENDED] : []),
   ].join(', ')
 }
 

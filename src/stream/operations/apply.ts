@@ -159,6 +159,7 @@ function commit(draft: Draft, verdict: Accepted, command: Command): Applied {
     duplicate: false,
     added: draft.added,
     ...reported(verdict),
+    ...(draft.stream.suspended && op !== 'suspend' ? { suspended: true as const } : {}),
   } as const
   return { kind: 'changed', document, result }
 }

@@ -249,6 +249,8 @@ export interface ChangeResult {
   readonly claim?: ClaimResult
   /** For `retry` without a target: the leaves that could not be retried. */
   readonly refused?: readonly Refusal[]
+  /** True if the stream is suspended, for every operation but `suspend`: nothing of it begins before it is resumed. */
+  readonly suspended?: true
 }
 
 /** The result of a change that finds everything as it should be, but for the version of the stream. */

@@ -42,7 +42,7 @@ describe('1: one noun for one thing', () => {
       const ran = await cli(await withStream(), [...path.split(' '), event, ...more])
       expect(ran).toMatchObject({ exit: 2, stdout: '' })
       const hint = ['cancel', 'abort', 'retry'].includes(path)
-        ? `did you mean -e ${event}?`
+        ? `did you mean -e ${event}? --match ${event} selects a stream of this name`
         : 'name of the stream comes first'
       expect(ran.stderr).toContain(hint)
     }

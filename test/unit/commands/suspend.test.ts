@@ -84,6 +84,25 @@ describe('suspend', () => {
   })
 })
 
+test('a change of a suspended stream says that nothing begins before resume', async () => {
+  const world = newWorld()
+  const note = 'suspended: nothing of it begins before resume'
+  await cli(world, ['init', 's', '--on-failure', 'compensate', '--steps', 'A,B', '--undo', 'UndoA'])
+  await cli(world, ['event', 'complete', 's', '01.00'])
+  expect((await cli(world, ['suspend', 's', '-m', 'x'])).stdout).not.toContain(note)
+  const ended = await cli(world, ['abort', 's', '-m', 'give up', '-o', 'json'])
+  expect(json(ended.stdout)).toMatchObject({ done: false, suspended: true })
+  await cli(world, ['resume', 's'])
+  await cli(world, ['suspend', 's', '-m', 'again'])
+  const last = await cli(world, ['event', 'complete', 's', '02.01.00'])
+  expect(last.stdout).toContain('the stream is done')
+  expect(last.stdout).not.toContain(note)
+  await cli(world, ['init', 't', '--steps', 'A,B'])
+  await cli(world, ['suspend', 't', '-m', 'x'])
+  expect((await cli(world, ['event', 'complete', 't', '01.00'])).stdout).toContain(`\n    ${note}\n`)
+  expect((await cli(world, ['event', 'set', 't', '01.01', '--tag', 'x'])).stdout).toContain(note)
+})
+
 describe('resume', () => {
   test('lets it go on, and a second one is already so', async () => {
     const world = await started('s')
@@ -97,6 +116,14 @@ describe('resume', () => {
     const ran = await cli(await started('s'), ['resume', 's'])
     expect(ran.exit).toBe(5)
     expect(ran.stderr).toContain('[not-suspended]')
+  })
+
+  test('of a stream that was suspended while it was held says that it is held again', async () => {
+    const world = newWorld()
+    await cli(world, ['init', 'h', '--hold', '--fork', 'A'])
+    await cli(world, ['suspend', 'h', '-m', 'x'])
+    expect((await cli(world, ['resume', 'h'])).stdout).toContain('resumed: held as before, resume again begins it')
+    expect((await cli(world, ['resume', 'h'])).stdout).toBe('✓ h  resumed  v4\n    00  init → ▶ inprocess\n')
   })
 
   test('lets a held stream begin; filters leave it out unless asked for', async () => {
