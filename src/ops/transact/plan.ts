@@ -106,7 +106,8 @@ export function applyGroup(
   const original = known ?? parseBody(current.body, current.name, true)
   let document = original
   let lastBy: string | undefined
-  const moment: Moment = { current, nowMs, commands: new Commands(original) }
+  const commands = commandsOf(original)
+  const moment: Moment = { current, nowMs, commands }
   const results: OperationResult[] = []
   const texts: (string | undefined)[] = []
   for (const [index, pending] of group.slice(0, maxOperations(original)).entries()) {
@@ -118,6 +119,7 @@ export function applyGroup(
     lastBy = pending.author.by
   }
   if (lastBy === undefined) return { decision: { kind: 'leave' }, document, results, sent }
+  COMMANDS.set(document, commands)
   const body = Buffer.from(writeDocument(document).text)
   const summary = summarize(document, { nowMs, lastBy, ...lastModified(current) })
   const othersLately = () => otherWriters(group, document, nowMs)
@@ -138,23 +140,38 @@ interface Moment {
 }
 
 /**
- * The command ids of a document and of the operations applied to it. The journal of a changed document is a string in pieces,
- * which a search would join anew after each operation.
+ * The command ids of a document and of the operations applied to it since. The journal of a changed document is a string in
+ * pieces, which a search would copy into one after each change.
  */
 class Commands {
-  readonly #original: StreamDocument
+  readonly #journal: string
   readonly #applied = new Set<string>()
 
-  constructor(original: StreamDocument) {
-    this.#original = original
+  constructor({ journal }: StreamDocument) {
+    this.#journal = journal
   }
 
-  /** Whether no entry has the id so far. One may have it from now on. */
+  /** Whether more ids than this would take longer than a new search. */
+  get isFull(): boolean {
+    return this.#applied.size > MAX_APPLIED
+  }
+
+  /** Whether no entry has the id so far. One may have it from now on, even if the change that it was asked for fails. */
   isNew(commandId: string): boolean {
-    const isNew = !this.#applied.has(commandId) && !hasCommand(this.#original.journal, commandId)
+    const isNew = !this.#applied.has(commandId) && !hasCommand(this.#journal, commandId)
     this.#applied.add(commandId)
     return isNew
   }
+}
+
+const MAX_APPLIED = 1_000
+
+/** Of documents that this process has changed and may change again. */
+const COMMANDS = new WeakMap<StreamDocument, Commands>()
+
+function commandsOf(document: StreamDocument): Commands {
+  const known = COMMANDS.get(document)
+  return known === undefined || known.isFull ? new Commands(document) : known
 }
 
 /** The recent writers besides those of the group, as far as their names differ. */

@@ -1,6 +1,6 @@
 import { SaxesParser } from 'saxes'
 import { LC_ATTRIBUTES, type LcAttributeName, type StreamEvent } from '../event.ts'
-import { BETWEEN_ENTRIES, escapeAttribute } from '../xml/text.ts'
+import { BETWEEN_ENTRIES, escapeAttribute, refuseForbidden } from '../xml/text.ts'
 
 /**
  * Why an event changed: as the target, by a cascade, by closing, by a join whose branches have ended, by another gate,
@@ -62,9 +62,10 @@ export function formatTransaction(transaction: Transaction, prefix: string): str
   return `${open}>${transaction.changes.map(change => formatChange(change, prefix)).join('')}</${prefix}:tx>`
 }
 
-/** The journal's raw text with one more entry at its end. */
+/** The journal's raw text with one more entry at its end. @throws InvalidValue for a character that XML cannot hold */
 export function appendTransaction(journal: string, transaction: Transaction, prefix: string): string {
   const line = formatTransaction(transaction, prefix)
+  refuseForbidden(line)
   return journal === '' ? line : `${journal}${BETWEEN_ENTRIES}${line}`
 }
 

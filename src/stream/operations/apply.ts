@@ -5,6 +5,7 @@ import { EventStream } from '../event-stream.ts'
 import { sumOf } from '../fingerprint.ts'
 import { attemptsSinceRetry, type ForeignWrite, findForeignWrite, replayStatuses } from '../journal/history.ts'
 import { findCommand, type JournalChange, parseJournal, type Transaction } from '../journal/journal.ts'
+import { changesSuspension } from '../journal/suspensions.ts'
 import { silenceLimitMs } from '../time/deadlines.ts'
 import { advance, init } from './add-events.ts'
 import { acknowledge, checkExpired, end } from './cancel-abort.ts'
@@ -302,7 +303,7 @@ export function resultFromJournal(document: StreamDocument, first: Transaction, 
     outcome: isOwn ? 'done' : 'already',
     version: first.version,
     ...effectsOf(first.changes),
-    done: wasDone(document, first.version),
+    ...stateAfter(document, first),
     duplicate: !isOwn,
     added: first.changes.filter(({ how }) => how === 'add').map(({ event }) => event),
     ...(claim === undefined ? {} : { claim }),
@@ -326,12 +327,15 @@ function idOf({ event }: JournalChange): string {
   return event
 }
 
-function wasDone(document: StreamDocument, version: number): boolean {
-  const transactions = parseJournal(document.journal, document.prefix)
-  const root = document.events[0]
-  if (root === undefined) return false
-  const status = replayStatuses(transactions.filter(transaction => transaction.version <= version)).get(root.id)
-  return isFinal({ status: status ?? '' })
+/** The parts of a result that tell the state of the stream after an entry. */
+function stateAfter({ journal, prefix, events }: StreamDocument, { version, op }: Transaction) {
+  const transactions = parseJournal(journal, prefix).filter(transaction => transaction.version <= version)
+  const root = events[0]?.id ?? ''
+  const done = isFinal({ status: replayStatuses(transactions).get(root) ?? '' })
+  const suspending = transactions.findLast(({ changes }) =>
+    changes.some(change => change.event === root && (changesSuspension(change) || isFinal({ status: change.to }))),
+  )
+  return { done, ...(suspending?.op === 'suspend' && op !== 'suspend' ? { suspended: true as const } : {}) }
 }
 
 /** The claim that `start` made. The event has its end only while this claim is the latest. */

@@ -1,5 +1,7 @@
 /** Escaping and slicing of XML text, for reader, writer and journal. */
 
+import { InvalidValue } from '../errors.ts'
+
 /** The namespace of namespace declarations, as in https://www.w3.org/TR/xml-names/#ns-decl. */
 export const XMLNS_NAMESPACE = 'http://www.w3.org/2000/xmlns/'
 
@@ -40,6 +42,16 @@ export function findForbidden(text: string): number {
   if (text.isWellFormed()) return control
   const surrogate = text.search(LONE_SURROGATE)
   return control === -1 ? surrogate : Math.min(control, surrogate)
+}
+
+/** @throws InvalidValue if a text of a document holds a character that XML cannot hold */
+export function refuseForbidden(text: string): void {
+  const at = findForbidden(text)
+  if (at === -1) return
+  const lineStart = text.lastIndexOf('\n', at) + 1
+  const id = / id="([^"]*)"/.exec(text.slice(lineStart, at))?.[1]
+  const where = id === undefined ? '' : ` (event ${id})`
+  throw new InvalidValue(`a text holds ${unitName(text, at)}, a character that XML cannot hold${where}`)
 }
 
 /** `U+0007` for the unit at an offset. */

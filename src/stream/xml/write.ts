@@ -1,5 +1,4 @@
 import type { StreamDocument } from '../document.ts'
-import { InvalidValue } from '../errors.ts'
 import {
   ATTRIBUTES,
   type ForeignAttribute,
@@ -12,7 +11,7 @@ import {
 import { sumOf } from '../fingerprint.ts'
 import { dataElements } from './data.ts'
 import { signalsElement } from './signals.ts'
-import { BETWEEN_ENTRIES, escapeAttribute, findForbidden, unitName } from './text.ts'
+import { BETWEEN_ENTRIES, escapeAttribute, findForbidden, refuseForbidden } from './text.ts'
 
 const DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
 
@@ -26,8 +25,10 @@ export function writeDocument(document: StreamDocument): { text: string; sum: st
   const { head, texts, areClean, end } = partsOf(document, sum)
   // One flat string: the parts of one built by `+` would be copied once more.
   const text = [head, ...texts, ...end].join('')
-  // Tags separate the parts, so no surrogate pair is split.
-  if (!areClean || [head, ...end].some(part => findForbidden(part) !== -1)) refuseForbidden(text)
+  // The last check: no parser could read such a text, and the stream would be lost. Tags separate the parts, so no surrogate
+  // pair is split. The entries of the journal were checked when they were appended.
+  if (!areClean || [head, ...end].some(part => part !== document.journal && findForbidden(part) !== -1))
+    refuseForbidden(text)
   return { text, sum }
 }
 
@@ -148,14 +149,4 @@ function writeJournal({ journal, prefix, tail, events }: StreamDocument): string
     return mayFollowOne ? [`  <${prefix}:journal/>\n`] : []
   }
   return [`  <${prefix}:journal>${BETWEEN_ENTRIES}`, journal, `\n  </${prefix}:journal>\n`]
-}
-
-/** The last check: no parser could read such a text, and the stream would be lost. */
-function refuseForbidden(text: string): void {
-  const at = findForbidden(text)
-  if (at === -1) return
-  const lineStart = text.lastIndexOf('\n', at) + 1
-  const id = / id="([^"]*)"/.exec(text.slice(lineStart, at))?.[1]
-  const where = id === undefined ? '' : ` (event ${id})`
-  throw new InvalidValue(`a text holds ${unitName(text, at)}, a character that XML cannot hold${where}`)
 }

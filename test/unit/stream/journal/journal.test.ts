@@ -43,6 +43,18 @@ describe('journal', () => {
     })
   })
 
+  it.each(['\u0000', '\u0008', '\u001b', '\ufffe', '\ud800'])(
+    'takes no entry with %j, which XML cannot hold',
+    character => {
+      const fields: Partial<Transaction>[] = [
+        { why: character },
+        { by: `a${character}` },
+        { changes: [{ event: '01', from: '', to: character, how: 'add' }] },
+      ]
+      for (const more of fields) expect(() => appendTransaction('', entry(more), 'lc')).toThrow(/XML cannot hold/)
+    },
+  )
+
   it('is written as one line per entry, in a fixed order, without empty values', () => {
     const change = { event: '01', from: '', to: 'init', how: 'add' } as const
     expect(formatTransaction(entry({ changes: [change], nonce: '9e107d9d', why: 'a "b" <c>\n&' }), 'lc')).toBe(

@@ -136,7 +136,6 @@ describe('characters XML cannot hold are never written to the store', () => {
     const event = newEvent({ id: '00' })
     const documents: StreamDocument[] = [
       { ...EMPTY_DOCUMENT, born: character },
-      { ...EMPTY_DOCUMENT, journal: `<lc:tx why="${character}"/>` },
       { ...EMPTY_DOCUMENT, attributes: [foreign('a', character)] },
       { ...EMPTY_DOCUMENT, events: [{ ...event, msg: character }] },
       { ...EMPTY_DOCUMENT, events: [{ ...event, lc: { msg: `x${character}y` } }] },
