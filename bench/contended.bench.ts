@@ -14,7 +14,7 @@ export const name = 'contended'
 const EVENTS = WORK_IDS.slice(3)
 
 /** Lower bounds: changes of 20 workers on one stream, relative to 20 times the rate of bare sequential conditional writes of the same bodies. */
-export const limits = { optimistic: 0.4, lease: 0.1 }
+export const limits = { optimistic: 0.5, lease: 0.3 }
 
 const CONTAINER = 'contended'
 const WORKERS = 20
