@@ -82,6 +82,7 @@ const EXIT_OF: { readonly [code: string]: number } = {
   'end-impossible': 5,
   'ambiguous-command': 5,
   'not-halted': 5,
+  'not-handled': 5,
   'already-handled': 5,
   'lease-held': 6,
   claimed: 6,

@@ -4,7 +4,7 @@ import { type Partition, readPartition } from '../ops/shards/partition.ts'
 import { thisHost } from '../ops/transact/transact.ts'
 import { checkFolderName } from '../store/names.ts'
 import type { StreamStore } from '../store/store.ts'
-import { LeasectlError } from '../stream/errors.ts'
+import { InvalidValue, LeasectlError } from '../stream/errors.ts'
 import { JOURNAL_OPERATIONS } from '../stream/journal/operations.ts'
 import {
   callback,
@@ -46,7 +46,7 @@ export interface SubscriptionOptions {
   readonly eventNames?: readonly string[]
   /** Only the transaction with which a stream ends. */
   readonly doneOnly?: boolean
-  /** Where a new subscription begins. Default `now`. */
+  /** Where a new subscription begins; no time to come. Default `now`. */
   readonly from?: 'start' | 'now' | Date
   /** Number of streams at a time. Default 32. */
   readonly concurrency?: number
@@ -204,7 +204,7 @@ export async function subscribe(
     concurrency: given.concurrency ?? DEFAULT_CONCURRENCY,
     intervalMs: given.intervalMs ?? DEFAULT_INTERVAL_MS,
     abort,
-    ...defined({ partition, tries, onPoison, fromMs: fromMsOf(from) }),
+    ...defined({ partition, tries, onPoison, fromMs: fromMsOf(from, store.nowMs()) }),
     ...(observe === undefined ? {} : { observer: observerOf(observe) }),
   }
   try {
@@ -231,10 +231,14 @@ function listIn(given: string | readonly string[] = []): readonly string[] {
   return typeof given === 'string' ? [given] : given
 }
 
-function fromMsOf(from: SubscriptionOptions['from']): number | undefined {
-  if (from instanceof Date) return Math.max(0, from.getTime())
-  return from === 'start' ? 0 : undefined
+function fromMsOf(from: SubscriptionOptions['from'], nowMs: number): number | undefined {
+  if (!(from instanceof Date)) return from === 'start' ? 0 : undefined
+  if (from.getTime() > nowMs + CLOCKS_DIFFER_MS) throw new InvalidValue('from is in the future')
+  return Math.max(0, from.getTime())
 }
+
+/** Clocks of machines differ. */
+const CLOCKS_DIFFER_MS = 10_000
 
 function handlerOf(store: StreamStore, handle: SubscriptionHandler, by: string): Handler {
   return async (delivery, signal) => {

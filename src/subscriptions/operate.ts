@@ -9,7 +9,7 @@ import { sleepUntilAborted } from '../util/concurrency.ts'
 import { parsePosition, positionText, startPositionDocument } from './position/document.ts'
 import { ShardPosition } from './position/position.ts'
 import { MAX_POSITION_BYTES } from './positions.ts'
-import { readShard } from './read.ts'
+import { readShard, type ShardView } from './read.ts'
 import {
   applyRequests,
   MOST_REQUESTS,
@@ -46,12 +46,14 @@ export type RequestOutcome =
   | { readonly kind: 'pending'; readonly request: SubscriptionRequest; readonly shards: readonly number[] }
   /** There is no such subscription. */
   | { readonly kind: 'missing' }
-  /** The stream neither waits nor is parked: there is nothing to retry or skip. */
+  /** The stream neither waits nor is parked, or its next transaction was not tried: there is nothing to retry or skip. */
   | { readonly kind: 'not-halted' }
   /** The version to skip to is one that was handled already. */
   | { readonly kind: 'handled'; readonly version: number }
-  /** The store does not say whether the request was written: ask again. */
-  | { readonly kind: 'unknown' }
+  /** The stream has not come to the version to skip to; `version` is its latest. */
+  | { readonly kind: 'no-version'; readonly version: number }
+  /** The store does not say whether the request was written: ask for the same again. */
+  | { readonly kind: 'unknown'; readonly request: SubscriptionRequest }
 
 const DEFAULT_WAIT_MS = 10_000
 const POLL_MS = 250
@@ -74,12 +76,10 @@ export async function requestOf(
   const halted = 'stream' in wanted ? await haltedStream(store, subscription, wanted.stream, signal) : undefined
   if ('stream' in wanted && halted === undefined) return { kind: 'not-halted' }
   const request = await completed(store, wanted, halted, signal)
-  if (request.kind === 'skip' && halted !== undefined && request.toVersion <= halted.version) {
-    return { kind: 'handled', version: halted.version }
-  }
+  if (!isRequest(request)) return request
   await untilRoom(store, subscription, options)
   const numbered = await write(store, name, request, options)
-  if (numbered === undefined) return { kind: 'unknown' }
+  if (numbered === undefined) return { kind: 'unknown', request }
   const shards = await unapplied(store, subscription, numbered, options)
   return shards.length === 0 ? { kind: 'applied', request } : { kind: 'pending', request, shards }
 }
@@ -97,19 +97,55 @@ async function haltedStream(
   return undefined
 }
 
+/** The request to write: a skip goes up to a transaction that is there. Or why there is none to leave out. */
 async function completed(
   store: StreamStore,
   wanted: OperatorRequest,
   halted: HaltedStream | undefined,
   signal: AbortSignal | undefined,
-): Promise<SubscriptionRequest> {
+): Promise<SubscriptionRequest | RequestOutcome> {
   if (wanted.kind !== 'skip') return wanted
+  if (halted === undefined) return { kind: 'not-halted' }
   const { stream, toVersion } = wanted
-  if (toVersion !== undefined) return { kind: 'skip', stream, toVersion }
-  const version = halted?.version ?? 0
+  if (toVersion !== undefined && toVersion <= halted.version) return { kind: 'handled', version: halted.version }
   const view = await readStream(store, stream, signal)
-  const next = view?.transactions().find(tx => tx.version > version)
-  return { kind: 'skip', stream, toVersion: next?.version ?? version + 1 }
+  const latest = view?.document.version ?? 0
+  if (toVersion !== undefined) {
+    return toVersion > latest ? { kind: 'no-version', version: latest } : { kind: 'skip', stream, toVersion }
+  }
+  // A skip that is repeated must not leave out what the handler has never had.
+  const isTried = halted.state === 'parked' || halted.tries > 0 || halted.attempts > 0
+  const next = view?.transactions().find(tx => tx.version > halted.version)
+  return isTried && next !== undefined ? { kind: 'skip', stream, toVersion: next.version } : { kind: 'not-halted' }
+}
+
+function isRequest(found: SubscriptionRequest | RequestOutcome): found is SubscriptionRequest {
+  return ['retry', 'retry-all', 'skip', 'reset'].includes(found.kind)
+}
+
+/** What a reset to a time would leave out although no handler has done with it. */
+export interface LeftOut {
+  /** Halted streams whose next transaction is older. */
+  readonly streams: number
+  /** Everything up to then was handed over or halted, epoch ms; `undefined` if that is later than the time of the reset. */
+  readonly sinceMs: number | undefined
+}
+
+/** @throws as `openSubscription`; the store's faults; BadDocument for a halted stream that cannot be read */
+export async function leftOutBy(
+  store: StreamStore,
+  shards: readonly ShardView[],
+  fromMs: number,
+  signal?: AbortSignal,
+): Promise<LeftOut> {
+  let streams = 0
+  for (const { stream, version } of shards.flatMap(shard => shard.halted)) {
+    const view = await readStream(store, stream, signal)
+    const next = view?.transactions().find(tx => tx.version > version)
+    if (next !== undefined && Date.parse(next.at) < fromMs) streams += 1
+  }
+  const sinceMs = Math.min(...shards.map(shard => shard.watermarkMs))
+  return { streams, sinceMs: sinceMs < fromMs ? sinceMs : undefined }
 }
 
 async function write(

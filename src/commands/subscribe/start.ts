@@ -1,3 +1,4 @@
+import { UsageError } from '../../cli/problem.ts'
 import { atMs, pointInTime } from '../../cli/values.ts'
 import type { StartPoint } from './options.ts'
 
@@ -6,8 +7,15 @@ export function startPoint(text: string): StartPoint {
   return text === 'start' || text === 'now' ? text : pointInTime('--from')(text)
 }
 
-/** Epoch ms; 0 for the start, `undefined` for now by the clock of the store. */
+/** Epoch ms; 0 for the start, `undefined` for now by the clock of the store. @throws UsageError for a time to come */
 export function startMs(from: StartPoint, nowMs: number): number | undefined {
   if (from === 'now') return undefined
-  return from === 'start' ? 0 : Math.max(0, atMs(from, nowMs))
+  const ms = from === 'start' ? 0 : Math.max(0, atMs(from, nowMs))
+  if (ms <= nowMs + CLOCKS_DIFFER_MS) return ms
+  throw new UsageError('--from is in the future: nothing would be handed over until then', {
+    hint: 'now begins with what comes from now on.',
+  })
 }
+
+/** Clocks of machines differ. */
+const CLOCKS_DIFFER_MS = 10_000

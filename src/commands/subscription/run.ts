@@ -8,6 +8,8 @@ import { counted, timeText } from '../../formats/terminal/numbers.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { StreamFault } from '../../stream/errors.ts'
 import {
+  type LeftOut,
+  leftOutBy,
   type OperatorRequest,
   type RequestOutcome,
   removeSubscription,
@@ -119,15 +121,37 @@ export async function skipStream(options: SkipTransactionOptions, runtime: Runti
 /** `subscription reset` */
 export async function resetSubscription(options: ResetOptions, runtime: Runtime): Promise<Problem | undefined> {
   const { output, store } = await opened(options, runtime)
-  if ((await viewSubscription(store, options.name, runtime.signal)) === undefined) return missing(options.name)
+  const view = await viewSubscription(store, options.name, runtime.signal)
+  if (view === undefined) return missing(options.name)
   const fromMs = startMs(options.from, runtime.nowMs()) ?? store.nowMs()
   const from = fromMs === 0 ? 'the start' : timeText(fromMs, store.nowMs(), 'iso')
+  // What cannot be read is reset from where it stands.
+  const shards = view.kind === 'readable' ? view.shards : []
+  const leftOut = await leftOutBy(store, shards, fromMs, runtime.signal)
+  const words = leftOutWords(leftOut)
+  if (words !== undefined && options.from !== 'now') return notHandled(options, words, leftOut)
   if (!options.yes) {
-    const what = `${visibleText(options.name)} gets every transaction from ${from} on again, in ${placeText(runtime.opened)}`
+    const but = words === undefined ? '' : `, and never ${words}`
+    const what = `${visibleText(options.name)} gets every transaction from ${from} on again${but}, in ${placeText(runtime.opened)}`
     const declined = await confirmYesNo(what, '--yes', runtime)
     if (declined !== undefined) return declined
   }
   return perform([{ kind: 'reset', fromMs }], options, store, output, runtime)
+}
+
+/** What a reset leaves out; `undefined` for nothing. */
+function leftOutWords({ streams, sinceMs }: LeftOut): string | undefined {
+  const halted = streams === 0 ? [] : [`the next transaction of ${counted(streams, 'parked or waiting stream')}`]
+  const behind = sinceMs === undefined ? [] : [`what came after ${jsonTime(sinceMs)} and was not handed over`]
+  const all = [...halted, ...behind]
+  return all.length === 0 ? undefined : all.join(' and ')
+}
+
+function notHandled({ name }: ResetOptions, words: string, { streams, sinceMs }: LeftOut): Problem {
+  const earlier = sinceMs === undefined ? 'An earlier --from' : `--from ${jsonTime(sinceMs)}`
+  return problem('not-handled', `the reset would leave out ${words}`, {
+    hint: `${earlier} hands that over too, ${streams === 0 ? '' : `subscription retry ${name} --all tries the parked streams, `}--from now leaves it out.`,
+  })
 }
 
 /** `subscription rm`: a damaged one is removed, one from a newer leasectl is not. */
@@ -263,6 +287,7 @@ const OUTCOME: Readonly<Record<RequestOutcome['kind'], string>> = {
   missing: 'subscription-not-found',
   'not-halted': 'not-halted',
   handled: 'already-handled',
+  'no-version': 'version-not-found',
   unknown: 'unknown',
 }
 
@@ -287,12 +312,23 @@ function singleProblem({ wanted, outcome }: Performed): Problem | undefined {
       })
     case 'handled':
       return problem('already-handled', `${stream} is handled up to version ${outcome.version} already`, where)
-    case 'unknown':
+    case 'no-version': {
+      const to = wanted.kind === 'skip' ? wanted.toVersion : undefined
+      return problem(
+        'version-not-found',
+        `${stream} has no version ${to} to skip to: it is at ${outcome.version}`,
+        where,
+      )
+    }
+    case 'unknown': {
+      const { request } = outcome
+      const words = request.kind === 'skip' ? `Repeat it with --to ${request.toVersion}` : 'Repeat it'
       return problem('unknown', 'the store did not answer: the request may or may not be written', {
         ...where,
         applied: 'unknown',
-        hint: 'Repeat it: it has the same effect.',
+        hint: `${words}: it has the same effect.`,
       })
+    }
     default:
       return undefined
   }

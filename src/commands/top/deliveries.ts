@@ -163,6 +163,8 @@ function outcomeOf(target: ChangeTarget, done: string, outcome: RequestOutcome):
       return of('refused', false, 'there is no such subscription')
     case 'not-halted':
       return of('already', true, 'it goes on already')
+    case 'no-version':
+      return of('refused', false, `the stream is at version ${outcome.version}`)
     case 'handled':
       return of('already', true, `version ${outcome.version} is handled`)
     case 'unknown':

@@ -45,6 +45,11 @@ describe('subscribe', () => {
     expect(made).toMatchObject({ by: 'saga@here', commandId: expect.stringMatching(/^saga:b:.*@1:init:invoices\/1$/) })
   })
 
+  test('begins at no time to come', async () => {
+    const ran = await cli(newWorld(), ['subscribe', '--as', 'b', '--from', '2999-01-01', '--', 'true'])
+    expect(ran).toMatchObject({ exit: 2, stderr: expect.stringContaining('--from is in the future') })
+  })
+
   test.each([
     ['exit 75', 'waiting', /exit 75/],
     ['echo "no card" >&2; exit 3', 'waiting', /, try 1 of 8, again in .*: exit 3: no card$/m],
@@ -195,6 +200,8 @@ describe('subscription', () => {
     [['skip', 'nix', 'a'], 3, '[subscription-not-found]'],
     [['reset', 'nix', '--from', 'start'], 3, '[subscription-not-found]'],
     [['reset', 'billing', '--from', 'start'], 2, '--yes answers yes'],
+    [['reset', 'billing', '--from', '2999-01-01', '--yes'], 2, '--from is in the future'],
+    [['skip', 'billing', 'a', '--to', '99'], 3, 'a has no version 99 to skip to: it is at'],
     [['rm', 'billing'], 2, '--yes answers yes'],
     [['rm', 'nix', '--yes'], 3, '[subscription-not-found]'],
     [['parked', 'nix'], 3, '[subscription-not-found]'],
@@ -210,6 +217,23 @@ describe('subscription', () => {
   ])('the question of %s names the store', async (line, question) => {
     const ran = await cli(await subscribed(), ['subscription', ...line.split(' ')], { terminal: true, answer: 'n' })
     expect(ran).toMatchObject({ exit: 2, questions: [expect.stringContaining(question)] })
+  })
+
+  test('reset leaves out what was not handled only if asked to', async () => {
+    const world = await subscribed()
+    world.nowMs += 60_000
+    const reset = ['subscription', 'reset', 'billing', '--from']
+    const refused = await cli(world, [...reset, '1s', '--yes'])
+    expect(refused).toMatchObject({ exit: 5, stdout: '' })
+    expect(refused.stderr).toContain(
+      'would leave out the next transaction of 2 parked or waiting streams and what came after',
+    )
+    expect(refused.stderr).toContain('[not-handled]')
+    expect((await cli(world, ['subscription', 'parked', 'billing', '-o', 'name'])).stdout).toBe('a\n')
+    const asked = await cli(world, [...reset, 'now'], { terminal: true, answer: 'n' })
+    expect(asked.questions).toEqual([expect.stringContaining('on again, and never the next transaction of 2 parked')])
+    expect((await cli(world, [...reset, 'now', '--yes'])).exit).toBe(0)
+    expect((await cli(world, ['subscription', 'parked', 'billing'])).stderr).toContain('no stream is parked')
   })
 
   test('reset hands over again what was handled', async () => {

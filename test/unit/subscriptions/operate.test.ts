@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest'
 import { changeSystemDocument } from '../../../src/ops/system-documents.ts'
 import { systemText } from '../../../src/ops/system-fields.ts'
 import { openMemoryStore } from '../../../src/store/memory.ts'
-import { removeSubscription, requestOf } from '../../../src/subscriptions/operate.ts'
+import { leftOutBy, removeSubscription, requestOf } from '../../../src/subscriptions/operate.ts'
 import { parkedOf, readSubscriptions, viewSubscription } from '../../../src/subscriptions/read.ts'
 import { specText } from '../../../src/subscriptions/subscription.ts'
 import type { Handled } from '../../../src/subscriptions/types.ts'
@@ -91,6 +91,36 @@ test('a stream whose last delivery is skipped does not count as waiting any more
   await requestOf(store, 'billing', { kind: 'skip', stream: 'a' }, { by: BY })
   await vi.waitFor(async () => expect(await parkedOf(store, 'billing')).toEqual([]), 10_000)
   await run.stop()
+})
+
+test('a skip that is repeated leaves out nothing that was not tried', async () => {
+  const { store, run } = await parkedWorld()
+  await run.stop()
+  const skip = { kind: 'skip', stream: 'a' } as const
+  expect(await requestOf(store, 'billing', skip, { by: BY })).toMatchObject({
+    kind: 'applied',
+    request: { toVersion: 2 },
+  })
+  expect(await requestOf(store, 'billing', skip, { by: BY })).toEqual({ kind: 'not-halted' })
+  expect(await parkedOf(store, 'billing')).toMatchObject([{ stream: 'a', version: 2, state: 'waiting' }])
+})
+
+test('a skip goes no further than the stream', async () => {
+  const { store, run } = await parkedWorld()
+  await run.stop()
+  const ahead = await requestOf(store, 'billing', { kind: 'skip', stream: 'a', toVersion: 4 }, { by: BY })
+  expect(ahead).toEqual({ kind: 'no-version', version: 3 })
+  expect(await parkedOf(store, 'billing')).toMatchObject([{ version: 1, state: 'parked' }])
+})
+
+test('what a reset would leave out is known before', async () => {
+  const { store, run } = await parkedWorld()
+  await run.stop()
+  const view = await viewSubscription(store, 'billing')
+  const shards = view?.kind === 'readable' ? view.shards : []
+  expect(await leftOutBy(store, shards, 0)).toEqual({ streams: 0, sinceMs: undefined })
+  const later = await leftOutBy(store, shards, store.nowMs() + 60_000)
+  expect(later).toEqual({ streams: 1, sinceMs: Math.min(...shards.map(shard => shard.watermarkMs)) })
 })
 
 test('a reset hands over everything again, with the same delivery ids', async () => {
