@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { type BreakLeaseOutcome, breakAndRecord } from '../ops/break-lease.ts'
 import { LeaseMonitor } from '../ops/lease-monitor.ts'
-import { acquireWaiting, type HeldLease, type LeaseScopeOutcome, leaseScope as scope } from '../ops/lease-scope.ts'
+import {
+  acquireWaiting,
+  type HeldLease,
+  type LeaseScopeOutcome,
+  RELEASE_MS,
+  leaseScope as scope,
+} from '../ops/lease-scope.ts'
 import { thisHost } from '../ops/transact/transact.ts'
 import type { AcquireOutcome, Holder, LeaseOutcome, StreamStore } from '../store/store.ts'
 import {
@@ -15,6 +21,7 @@ import {
   uuid,
   whole,
 } from '../stream/values.ts'
+import { within } from '../util/concurrency.ts'
 import { defined } from '../util/defined.ts'
 import { checkTarget, commandId, reason, waitMs } from './checks.ts'
 import { readSignal, type SignalOption } from './signal.ts'
@@ -76,7 +83,11 @@ export async function acquireLease(
     return outcome.kind === 'unknown' ? { ...outcome, leaseId } : outcome
   } catch (error) {
     // An aborted acquire may have succeeded, and no one else knows its id.
-    if (options.leaseId === undefined) await store.releaseLease(name, leaseId).catch(() => undefined)
+    if (options.leaseId === undefined)
+      await within(
+        RELEASE_MS,
+        store.releaseLease(name, leaseId).catch(() => undefined),
+      )
     throw error
   }
 }

@@ -47,8 +47,8 @@ import type { ResultOption } from './data.ts'
 export interface WorkCallbacks {
   /**
    * Called when the result of an event is durable, for follow-up actions such as a message to the worker of a released
-   * join (`onJoined`). It is a shortcut only: a process that dies in between never calls it, and the stream records everything
-   * that has to happen. A result with `duplicate: true` was written by an earlier attempt. `workOn` rejects with its errors. `worker` continues, and passes its errors to `observe` as faults or,
+   * join (`onJoined`). It is a shortcut only: a process that dies in between never calls it, nor is it called for an event that is
+   * given up without work (`given-up` in `observe`), and the stream records everything that has to happen. A result with `duplicate: true` was written by an earlier attempt. `workOn` rejects with its errors. `worker` continues, and passes its errors to `observe` as faults or,
    * without `observe`, throws the first one at the end.
    */
   readonly afterWrite?: (result: ChangeResult, job: Job) => void | Promise<void>
@@ -139,7 +139,8 @@ const readWorkOn = objectOf<WorkOnOptions>({ ...WORK, takeOver: flag, afterWrite
  * })
  * ```
  *
- * An error of `work` fails the event, with the message of the error. If `work` returns nothing, the event is completed.
+ * An error of `work` fails the event, with the message of the error; a result can be thrown as well as returned. If `work` returns
+ * nothing, the event is completed.
  *
  * @returns a report, when `drain` or `signal` aborts or `until` is reached
  * @throws InvalidValue for invalid options; the store's faults except `StoreUnreachable`: the worker waits for the end of an outage
@@ -219,11 +220,21 @@ function defaultOwner(): string {
 function validated(work: Work): Work {
   callback(work, 'work')
   return async job => {
-    const result: unknown = await work(job)
+    const result: unknown = await orThrown(work, job)
     if (result === undefined) return undefined
     if (!isObject(result))
       throw wrong('ending', result, 'complete(), advance(), fail(), transient(), release() or nothing')
     return readEnding(result, 'ending')
+  }
+}
+
+/** A thrown `transient()` or `fail()` is a result, too; of work that was stopped an error says nothing. */
+async function orThrown(work: Work, job: Job): Promise<unknown> {
+  try {
+    return await work(job)
+  } catch (error) {
+    if (isObject(error) && !(error instanceof Error) && 'op' in error && !job.signal.aborted) return error
+    throw error
   }
 }
 
@@ -266,10 +277,15 @@ class Calls {
   }
 
   #notify(event: WorkerEvent): void {
-    try {
-      this.#observe?.(event)
-    } catch (error) {
+    const failed = (error: unknown) => {
       this.#fault ??= { error }
+    }
+    try {
+      const returned: unknown = this.#observe?.(event)
+      // A promise is not awaited, but its rejection would end the process.
+      if (returned instanceof Promise) returned.catch(failed)
+    } catch (error) {
+      failed(error)
     }
   }
 }

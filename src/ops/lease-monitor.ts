@@ -83,9 +83,13 @@ export class LeaseMonitor {
     }
   }
 
-  /** Releases the lease. A refused or unanswered release does no harm: a finite lease ends by itself. */
-  async release(signal?: AbortSignal): Promise<void> {
-    await this.#store.releaseLease(this.name, this.leaseId, signal).catch(() => undefined)
+  /**
+   * Releases the lease. An unanswered release does no harm: a finite lease ends by itself.
+   * @returns the code if the service says that the lease was lost before
+   */
+  async release(signal?: AbortSignal): Promise<string | undefined> {
+    const outcome = await this.#store.releaseLease(this.name, this.leaseId, signal).catch(() => undefined)
+    return outcome?.kind === 'lost' ? outcome.code : undefined
   }
 
   async #send<Outcome>(request: () => Promise<Outcome>, isGranted: (outcome: Outcome) => boolean): Promise<Outcome> {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { backOff } from '../store/backoff.ts'
 import type { AcquireOutcome, Holder, StreamStore } from '../store/store.ts'
-import { sleepUntilAborted } from '../util/concurrency.ts'
+import { sleepUntilAborted, within } from '../util/concurrency.ts'
 import { LeaseMonitor } from './lease-monitor.ts'
 
 export interface HoldLeaseOptions {
@@ -43,19 +43,27 @@ export async function leaseScope<T>(
   const outcome = await acquireOrRelease(lease, options)
   if (outcome.kind !== 'acquired') return outcome
   const renewal = keepRenewed(lease, options.signal)
+  const ended = await outcomeOf(() => work({ leaseId: lease.leaseId, signal: renewal.signal }))
+  const lostBefore = renewal.lostByNow()
+  renewal.stop()
+  // That another has had the lease since the last renewal shows only now.
+  const lostAtLast = await lease.release()
+  const code = lostBefore ?? lostAtLast
+  if (code !== undefined) return { kind: 'lost', code }
+  if (ended.kind === 'failed') throw ended.error
+  return ended
+}
+
+async function outcomeOf<T>(work: () => Promise<T>) {
   try {
-    const value = await work({ leaseId: lease.leaseId, signal: renewal.signal })
-    const code = renewal.lostByNow()
-    return code === undefined ? { kind: 'done', value } : { kind: 'lost', code }
+    return { kind: 'done', value: await work() } as const
   } catch (error) {
-    const code = renewal.lostByNow()
-    if (code !== undefined) return { kind: 'lost', code }
-    throw error
-  } finally {
-    renewal.stop()
-    await lease.release()
+    return { kind: 'failed', error } as const
   }
 }
+
+/** How long a release is waited for that follows an error, ms: then it goes on in the background. */
+export const RELEASE_MS = 2_000
 
 /** Releases the lease after an unanswered or aborted acquire, which may have been granted. */
 async function acquireOrRelease(lease: LeaseMonitor, options: HoldLeaseOptions): Promise<AcquireOutcome> {
@@ -64,7 +72,7 @@ async function acquireOrRelease(lease: LeaseMonitor, options: HoldLeaseOptions):
     if (outcome.kind === 'unknown') await lease.release()
     return outcome
   } catch (error) {
-    await lease.release()
+    await within(RELEASE_MS, lease.release())
     throw error
   }
 }

@@ -1,6 +1,16 @@
 import { expect, test } from 'vitest'
 import { changeStream, createStream, mustReadStream, transact } from '../../../src/library/streams.ts'
-import { advance, complete, fail, onDone, onJoined, release, worker, workOn } from '../../../src/library/worker.ts'
+import {
+  advance,
+  complete,
+  fail,
+  onDone,
+  onJoined,
+  release,
+  transient,
+  worker,
+  workOn,
+} from '../../../src/library/worker.ts'
 import { openMemoryStore } from '../../../src/store/memory.ts'
 import type { StreamStore } from '../../../src/store/store.ts'
 import type { Job, WorkerEvent } from '../../../src/worker/types.ts'
@@ -34,6 +44,28 @@ test('a worker processes the events of its name, and reports each result', async
     '04.00 init',
     '02.01 init',
   ])
+})
+
+test('a result that is thrown counts as one that is returned', async () => {
+  const store = await storeWith(['Search'])
+  const options = { name: 'Search', until: 'once' } as const
+  const report = await worker(store, options, () => {
+    throw transient('busy')
+  })
+  expect(report).toMatchObject({ again: 1, failed: 0 })
+  expect(await ends(store)).toContainEqual('01.00 inprocess busy')
+  const other = await storeWith(['Search'])
+  await worker(other, { name: 'Search', until: EMPTY }, () => {
+    throw { op: 'nonsense' }
+  })
+  expect(await ends(other)).toContainEqual(expect.stringMatching(/^01\.00 aborted ending/))
+})
+
+test('an error of an asynchronous observer ends nothing, and is thrown at the end', async () => {
+  const store = await storeWith(['Search', 'Search'])
+  const observe = async () => Promise.reject(new Error('no log'))
+  await expect(worker(store, { name: 'Search', until: EMPTY, observe }, () => complete())).rejects.toThrow('no log')
+  expect((await mustReadStream(store, 's')).isDone).toBe(true)
 })
 
 test('the default owner is host and process; several names are one worker', async () => {

@@ -63,6 +63,33 @@ describe('leaseScope', () => {
     expect(await scope).toMatchObject({ kind: 'lost' })
   })
 
+  it('knows at its end that another has had the lease since the last renewal', async () => {
+    const taken = async () => {
+      await store.breakLease('s', 0)
+      await store.acquireLease('s', { leaseId: crypto.randomUUID(), durationS: 15, holder: HOLDER })
+    }
+    expect(await leaseScope(store, 's', { holder: HOLDER }, taken)).toMatchObject({ kind: 'lost' })
+    await store.breakLease('s', 0)
+    const failing = async () => {
+      await taken()
+      throw new Error('no')
+    }
+    expect(await leaseScope(store, 's', { holder: HOLDER }, failing)).toMatchObject({ kind: 'lost' })
+  })
+
+  it('waits 2 s at most for the release after an aborted acquire', async () => {
+    const hung = new Proxy(store, {
+      get: (target, key) => {
+        if (key === 'acquireLease') return async () => Promise.reject(new Error('aborted'))
+        return key === 'releaseLease' ? () => new Promise(() => {}) : Reflect.get(target, key).bind?.(target)
+      },
+    })
+    const scope = leaseScope(hung, 's', { holder: HOLDER }, async () => undefined)
+    const ended = expect(scope).rejects.toThrow('aborted')
+    await pass(2_000)
+    await ended
+  })
+
   it('treats an unanswered renewal as neither held nor lost, and stops before the lease can have expired', async () => {
     const deaf: StreamStore = new Proxy(store, {
       get: (target, key) =>
