@@ -182,6 +182,9 @@ async function execute(
         : await transact(store, stream, operation, options)
     const isRefused = outcome.kind === 'refused' || outcome.kind === 'missing'
     if (isRefused && ifRefused === 'ignore') return { kind: 'ignored', stream }
+    // One that creates its stream has met a removal, and is repeated.
+    if (outcome.kind === 'missing' && create === undefined)
+      return { kind: 'dead', code: 'stream-not-found', why: `there is no stream ${stream}`, stream }
     return outcomeOf(outcome, stream, DONE[operation.op] ?? 'changed')
   } catch (error) {
     return afterError(error, stream)

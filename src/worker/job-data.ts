@@ -1,7 +1,9 @@
 import { readContent } from '../ops/event-data.ts'
 import { readStream, resultsFor } from '../ops/read-stream.ts'
+import { StreamReplaced } from '../store/errors.ts'
 import type { StreamStore } from '../store/store.ts'
 import { dataOf, type EventData } from '../stream/data.ts'
+import { wrong } from '../stream/values.ts'
 import type { Claim } from './claim.ts'
 import type { Job, WorkResult } from './types.ts'
 
@@ -22,6 +24,8 @@ export function dataOfJob(
     input: async () => state.input && readContent(store, life, state.input, signal),
     async inputs() {
       const view = await readStream(store, stream, signal)
+      if (view !== undefined && born !== '' && view.document.born !== born)
+        throw new StreamReplaced(`${stream} was removed meanwhile, and another stream has its name now`)
       const found = view?.stream.find(event)
       if (view === undefined || found === undefined) return []
       return resultsFor(view, found).map(result => ({
@@ -30,6 +34,8 @@ export function dataOfJob(
       }))
     },
     result(content, { type } = {}) {
+      if (typeof content !== 'string' && !(content instanceof Uint8Array))
+        throw wrong('the result', content, 'a text or a Uint8Array')
       produced.data = dataOf(typeof content === 'string' ? Buffer.from(content) : content, type)
     },
   }

@@ -156,14 +156,22 @@ function jobOf(
   }
 }
 
-/** Work that was stopped before it began, or throws after it was stopped, releases its event. */
+/**
+ * Work that was stopped before it began, or throws after it was stopped, releases its event, and so does work that returns nothing
+ * after its attempt timeout: only a result of its own shows that it came to an end.
+ */
 async function runWork(work: Work, job: Job): Promise<WorkResult> {
   if (job.signal.aborted) return RELEASE
   try {
-    return (await work(job)) ?? COMPLETE
+    return (await work(job)) ?? (isOutOfTime(job.signal) ? RELEASE : COMPLETE)
   } catch (error) {
     return job.signal.aborted ? RELEASE : failureOf(error)
   }
+}
+
+/** Whether the attempt timeout has stopped the work. */
+export function isOutOfTime({ aborted, reason }: AbortSignal): boolean {
+  return aborted && (reason as StopReason).kind === 'attempt-timeout'
 }
 
 /** Refusals for which the claim is intact, but the event can never end with this result. */

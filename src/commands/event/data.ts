@@ -1,5 +1,5 @@
 import type { GlobalOptions } from '../../cli/options.ts'
-import { missingEventProblem, missingProblem } from '../../cli/outcome-problem.ts'
+import { missingEventProblem, missingProblem, replacedProblem } from '../../cli/outcome-problem.ts'
 import { type Output, openOutput } from '../../cli/output.ts'
 import { type Problem, problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
@@ -12,6 +12,7 @@ import type { StreamStore } from '../../store/store.ts'
 import { DATA_KINDS, type DataKind, type EventData } from '../../stream/data.ts'
 import type { StreamEvent } from '../../stream/event.ts'
 import { visibleText } from '../../util/visible-text.ts'
+import { lifeOf } from './flags.ts'
 
 export interface EventDataOptions extends GlobalOptions {
   readonly stream: string
@@ -28,6 +29,8 @@ export async function showEventData(options: EventDataOptions, runtime: Runtime)
   const store = await openStoreFor(options, runtime, output)
   const view = await readStream(store, stream, runtime.signal)
   if (view === undefined) return missingProblem(stream)
+  const life = lifeOf(options, runtime)
+  if (life !== undefined && view.document.born !== life) return replacedProblem(stream)
   const event = view.stream.find(id)
   if (event === undefined) return missingEventProblem(stream, id)
   const kind = input ? 'input' : result ? 'result' : undefined

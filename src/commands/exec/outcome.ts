@@ -76,6 +76,9 @@ function reportedProblem(
     return problem('bad-output', `${stream} ${event} failed: ${ran.badOutput}`, more)
   }
   const code = codeOf(ran)
+  // Stopped by its attempt timeout, and ended with 0 then.
+  if (code === 0 && ending.op === 'fail' && ending.transient)
+    return problem('timed-out', `${stream} ${event}: ${ending.msg ?? ''}`, { ...more, retryable: false })
   if (code === 0 && ending.op === 'fail')
     return problem('end-impossible', `${stream} ${event} failed: ${ending.msg ?? ''}`, more)
   throw new EndsWith(code)

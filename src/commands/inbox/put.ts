@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { sameCommand } from '../../cli/command-line.ts'
 import { errorProblem, interruptedProblem } from '../../cli/error-problem.ts'
@@ -134,6 +134,7 @@ class Put {
       await this.#save()
     }
     if (rejects !== undefined) {
+      if (!wasResumed) await checkIsEmpty(rejects)
       this.#rejects = await open(rejects, wasResumed ? 'a' : 'w').catch((error: unknown) => {
         throw fileProblem(rejects, 'written', error)
       })
@@ -359,4 +360,13 @@ function resumedText({ files, lines, put }: PutProgress, all: readonly string[])
   return file === undefined
     ? `all was put before: ${counted(put, 'record')}`
     : `going on behind line ${lines} of ${visibleText(file)}; ${counted(put, 'record')} put before`
+}
+
+/** Bad lines of an earlier run may not be mended yet. @throws UsageError */
+async function checkIsEmpty(rejects: string): Promise<void> {
+  const found = await stat(rejects).catch(() => undefined)
+  if (found === undefined || !found.isFile() || found.size === 0) return
+  throw new UsageError(`--rejects ${rejects} is there, and not empty: its lines would be lost`, {
+    hint: 'Put them first, or name another file.',
+  })
 }

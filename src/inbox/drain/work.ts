@@ -128,13 +128,19 @@ export function inputOf(json: string): EventData {
   return dataOf(Buffer.from(json), 'application/json')
 }
 
-/** An event whose texts take values of the record. One that takes none is the same object for all records. */
+/** An event whose texts and data take values of the record. One that takes none is the same object for all records. */
 function filled<Spec extends EventSpec>(spec: Spec): (record: InboxRecord) => Spec {
   const texts = Object.entries(spec).flatMap(([field, value]): [string, RecordText][] =>
     typeof value === 'string' && takesValues(value) ? [[field, recordText(value)]] : [],
   )
-  if (texts.length === 0) return () => spec
-  return record => ({ ...spec, ...Object.fromEntries(texts.map(([field, text]) => [field, text(record)])) })
+  const { data } = spec
+  const dataText = data?.text !== undefined && takesValues(data.text) ? recordText(data.text) : undefined
+  if (texts.length === 0 && dataText === undefined) return () => spec
+  return record => ({
+    ...spec,
+    ...Object.fromEntries(texts.map(([field, text]) => [field, text(record)])),
+    ...(dataText && { data: dataOf(Buffer.from(dataText(record)), data?.type) }),
+  })
 }
 
 /** What the outcome of its operation means for a record. */

@@ -78,9 +78,9 @@ export class ServedInboxes {
     for (const each of inboxes) this.#served.set(each.inbox.name, each)
   }
 
-  /** The store did not answer: a put would have to wait for it. */
-  get isAway(): boolean {
-    return this.#isAway
+  /** The code of the fault if the store takes nothing now: a put would have to wait for it. */
+  get fault(): string | undefined {
+    return this.#isAway ? this.#outage?.code : undefined
   }
 
   /** Why the inboxes cannot be put into; `undefined` if they can. */

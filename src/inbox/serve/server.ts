@@ -151,7 +151,8 @@ export class InboxServer {
 
   async #take(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): Promise<void> {
     const startMs = performance.now()
-    const path = request.url?.split('?', 1)[0] ?? ''
+    // A proxy may send the whole address: https://www.rfc-editor.org/rfc/rfc9112#section-3.2.2
+    const path = request.url?.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1)[0] ?? ''
     if (PATHS.some(probe => probe === path)) {
       limitAnswer(response, this.#answerMs)
       return answerProbe(request, response, this.#options.probes, this.#names)
@@ -259,7 +260,7 @@ export class InboxServer {
     if (Number(headers['content-length'] ?? 0) > this.#bodyBytes)
       return tooLarge(`the body is longer than ${this.#bodyBytes} bytes`)
     if (this.#isStopping) return STOPPING
-    if (inboxes.isAway) return AWAY
+    if (inboxes.fault !== undefined) return away(inboxes.fault)
     if (isBusy || this.#buffered.isFull || inboxes.isFull(name)) return BUSY
     const key = headers['idempotency-key']
     const givenId = typeof key === 'string' ? keyText(key) : undefined
@@ -345,8 +346,12 @@ const WRONG_TYPE: NotAccepted = {
 }
 const WRONG_ENCODING: NotAccepted = { status: 415, code: 'wrong-type', message: 'compressed bodies are not taken' }
 const BUSY: NotAccepted = { status: 429, code: 'busy', message: 'too much is waiting', retryAfterS: BUSY_S }
-const AWAY: NotAccepted = { status: 503, code: 'store-unreachable', message: 'the store is away', retryAfterS: AWAY_S }
 const STOPPING: NotAccepted = { status: 503, code: 'stopping', message: 'the server stops', retryAfterS: BUSY_S }
+
+function away(code: string): NotAccepted {
+  const message = code === 'store-unreachable' ? 'the store is away' : `the store fails: ${code}`
+  return { status: 503, code, message, retryAfterS: AWAY_S }
+}
 
 function bad(message: string): NotAccepted {
   return { status: 400, code: 'bad-request', message }

@@ -27,7 +27,9 @@ type Ending = 'aborted' | 'canceled'
 export function endWhole(draft: Draft, status: Ending, msg: string | undefined): void {
   if (draft.stream.compensating) {
     draft.cancelBelow(0)
-    draft.setMessage(0, msg)
+    // The reason of what began the undoing is not that of its end.
+    if (msg === undefined) draft.restoreMessage(0)
+    else draft.setMessage(0, msg)
     finish(draft, 'aborted', 'target')
   } else beginUndo(draft, status, msg, 'target')
 }

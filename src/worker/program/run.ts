@@ -5,7 +5,7 @@ import type { StreamStore } from '../../store/store.ts'
 import { defined } from '../../util/defined.ts'
 import { endedByHolder } from '../self-reported.ts'
 import type { Job, StopReason, Work, WorkResult } from '../types.ts'
-import { RELEASE } from '../work-event.ts'
+import { isOutOfTime, RELEASE } from '../work-event.ts'
 import { type DataFiles, dataVariables, makeDataFiles, readResultFile } from './data-files.ts'
 import { type OutputFile, outputFile } from './output-file.ts'
 import { type ProgramEnding, type ProgramSuccessors, programEnding } from './result.ts'
@@ -48,7 +48,7 @@ export interface ProgramRun {
 /**
  * Work that a program does. Exit code 0 completes the event, or advances it if successors are named, in the options or by the
  * program. Any other end fails it, with the last lines of its stderr. A stopped program that does not exit with 0 releases the
- * event; so does a program that cannot be started, because nothing was tried. A program that ended its event itself is
+ * event; so does one whose attempt timeout is over, whatever its exit code, and a program that cannot be started, because nothing was tried. A program that ended its event itself is
  * not stopped because of the lost claim.
  */
 export function programWork(argv: Argv, options: ProgramWorkOptions): Work {
@@ -121,7 +121,8 @@ function endingOf(
   options: ProgramWorkOptions,
 ): ProgramEnding {
   const { fate } = end
-  const isDone = fate.kind === 'exited' && fate.code === 0
+  // A program that was stopped by its attempt timeout and ended well was cut off in the middle, as far as anyone knows.
+  const isDone = fate.kind === 'exited' && fate.code === 0 && !isOutOfTime(signal)
   if (!isDone && (signal.aborted || fate.kind === 'not-started' || fate.kind === 'stopped')) return { ending: RELEASE }
   return programEnding(end, { output: () => output.read(), result: () => readResultFile(files) }, options)
 }

@@ -90,6 +90,18 @@ describe('a command that cannot be run leaves the event unchanged:', () => {
     expect(ran).toMatchObject({ exit: 143, stderr: expect.stringContaining('r 01.00: the attempt ran longer than') })
   })
 
+  test('a program that its attempt timeout stops is tried again, even if it exits with 0 then', async () => {
+    const world = await order()
+    await cli(world, ['init', 'r', '--fork', 'Q', '--attempt-timeout', '200ms'])
+    const script = 'trap "exit 0" TERM; sleep 10 & wait'
+    const ran = await cli(world, ['exec', 'r', '01.00', '--', 'sh', '-c', script])
+    expect(ran).toMatchObject({ exit: 125, stderr: expect.stringContaining('r 01.00: the attempt ran longer than') })
+    expect(ran.stderr).toContain('[timed-out]')
+    expect(json((await cli(world, ['show', 'r', '-o', 'json'])).stdout)).toMatchObject({
+      events: [{}, { status: 'inprocess', state: 'waiting', attempt: 2 }],
+    })
+  })
+
   test('a script without its interpreter', async () => {
     const world = await order()
     const folder = mkdtempSync(join(tmpdir(), 'leasectl-exec-'))
@@ -293,6 +305,12 @@ describe('commands on an event that a program calls', () => {
       expect(ran).toMatchObject({ exit: 3, stdout: '' })
       expect(ran.stderr).toContain('the stream s of this claim was removed, and another has its name now')
       expect((await world.store.read('s'))?.etag).toBe(before?.etag)
+    })
+
+    test('event data tells nothing of the other stream', async () => {
+      const ran = await cli(await replaced(), ['event', 'data', 's', '01.00'], { env: job })
+      expect(ran).toMatchObject({ exit: 3, stdout: '' })
+      expect(ran.stderr).toContain('another has its name now')
     })
 
     test('a command with another claim or a version is judged by those', async () => {

@@ -19,6 +19,15 @@ async function world(...records: readonly (readonly [id: string, data: unknown])
 }
 
 describe('inbox drain', () => {
+  test('fills values of the record into the data of a step, too', async () => {
+    const made = await world(['o1', { customer: 'ada' }])
+    const template =
+      "root: D\nsteps:\n  - { name: A, data: '{/id} for {/data/customer}' }\n  - { name: B, data: plain }\n"
+    expect(await cli(made, DRAIN, { files: { 'd.yaml': template } })).toMatchObject({ exit: 0 })
+    const view = await readStream(made.store, 'd/o1')
+    expect(view?.stream.events.slice(1).map(({ input }) => input?.text)).toEqual(['o1 for ada', 'plain'])
+  })
+
   test('makes a stream of each record from a template, with values of the record in its texts', async () => {
     const made = await world(['o1', { customer: 'ada' }], ['o2', {}])
     const ran = await cli(made, DRAIN, FILES)
@@ -127,6 +136,8 @@ describe('inbox drain --strict-order', () => {
     const behind = await cli(made, ['inbox', 'dead', 'retry', 'orders', 'b'])
     expect(behind).toMatchObject({ exit: 7 })
     expect(behind.stderr).toContain('waits behind a dead letter of its key')
+    const told = await cli(made, ['inbox', 'dead', 'retry', 'orders', 'b', '-o', 'json'])
+    expect(JSON.parse(told.stderr)).toMatchObject({ error: { applied: 'no', retryable: false } })
     await cli(made, ['rm', 'd/k', '--yes', '--force'])
     expect((await cli(made, ['inbox', 'dead', 'retry', 'orders', '--all'])).stdout).toContain('retried 1 dead letter')
     expect((await cli(made, ['inbox', 'dead', 'ls', 'orders'])).stdout).toContain('retried: waits for its drain')

@@ -84,6 +84,10 @@ describe('inbox put', () => {
       expect(ran.stderr).toContain(text)
     expect(readFileSync(rejects, 'utf8').split('\n').slice(0, 3)).toEqual(lines.slice(1, 4))
     expect(await idsOf(world)).toEqual(['a', 'b'])
+    const again = await run(world, `inbox put orders --rejects ${rejects}`, { stdin: '{"id":"c"}\n' })
+    expect(again).toMatchObject({ exit: 2, stderr: expect.stringContaining('is there, and not empty') })
+    expect(readFileSync(rejects, 'utf8').split('\n').slice(0, 3)).toEqual(lines.slice(1, 4))
+    expect(await idsOf(world)).toEqual(['a', 'b'])
   })
 
   test('counts bad lines beyond the first twenty, and refuses bytes that are not UTF-8', async () => {

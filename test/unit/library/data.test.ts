@@ -5,12 +5,14 @@ import {
   complete,
   createStream,
   fail,
+  type Job,
   mustReadStream,
   newData,
   openStore,
   readData,
   transact,
   worker,
+  workOn,
 } from '../../../src/index.ts'
 import { DATA_PREFIX, dataName } from '../../../src/ops/event-data.ts'
 import type { EventData } from '../../../src/stream/data.ts'
@@ -95,4 +97,27 @@ describe('data in the library', () => {
     expect(() => newData(new Uint8Array(16 * 1024 * 1024 + 1))).toThrow(/at most 16 MiB/)
     expect(() => newData('x', { type: 'nonsense' })).toThrow(/media type/)
   })
+})
+
+test('the work on a stream that was removed gets no inputs of another that has its name now', async () => {
+  await using store = await openStore('memory:')
+  await createStream(store, 's', { by: 'shop' }, { forks: ['A'] })
+  const work = async (job: Job) => {
+    await store.remove('s', {})
+    await createStream(store, 's', { by: 'shop' }, { forks: ['A'] })
+    await expect(job.inputs()).rejects.toThrow('another stream has its name now')
+    return undefined
+  }
+  expect(await workOn(store, 's', '01.00', { owner: 'w' }, work)).toMatchObject({ kind: 'unreported' })
+})
+
+test('a result that is no text and no bytes is refused, and told as that', async () => {
+  await using store = await openStore('memory:')
+  await createStream(store, 's', { by: 'shop' }, { forks: ['A'] })
+  await workOn(store, 's', '01.00', { owner: 'w' }, job => {
+    job.result({ a: 1 } as unknown as string)
+    return undefined
+  })
+  const [, event] = (await mustReadStream(store, 's')).events
+  expect(event).toMatchObject({ status: 'aborted', msg: expect.stringContaining('a text or a Uint8Array') })
 })

@@ -106,3 +106,16 @@ test('the signal ends a drain after the records being worked on', async () => {
   const { done } = await run(handler, { once: false, signal: stop.signal })
   expect(done).toBeGreaterThan(0)
 })
+
+test('an operation on a stream that is not there is a dead letter at once', async () => {
+  const { run, letters } = await world('a1', 'b1')
+  const handler: RecordHandler = ({ id }) =>
+    id === 'a1'
+      ? { do: 'signal', stream: 'orders/nix', name: 'paid' }
+      : { do: 'append', stream: 'cars/nix', step: { name: 'Move' } }
+  expect(await run(handler)).toEqual({ done: 0, duplicates: 0, dead: 2 })
+  expect((await letters()).map(({ code, why }) => `${code}: ${why}`).sort()).toEqual([
+    'stream-not-found: there is no stream cars/nix',
+    'stream-not-found: there is no stream orders/nix',
+  ])
+})

@@ -83,6 +83,22 @@ describe('working on an event', () => {
     })
   })
 
+  it('takes nothing that the work returns after that for its end, unless it is a result', async () => {
+    for (const [ending, status] of [
+      [undefined, 'inprocess'],
+      [{ op: 'complete' } as const, 'completed'],
+    ] as const) {
+      const bench = new Bench()
+      await limitedAttempts(bench)
+      const working = bench.work(async job => {
+        await Promise.resolve(bench.lasting(10 * MINUTE)(job)).catch(() => {})
+        return ending
+      })
+      await bench.settle(working)
+      expect(await event(bench)).toMatchObject({ status })
+    }
+  })
+
   it('does not count the time in which the stream was suspended for an attempt', async () => {
     const bench = new Bench()
     await limitedAttempts(bench)

@@ -118,19 +118,20 @@ async function settle(options: SettleDeadOptions, how: DeadLetterEnd, runtime: R
   } else {
     await output.lines([`${how} ${counted(settled.length, 'dead letter')} of ${inbox.name}`])
   }
+  const more = { applied: settled.length > 0 ? 'yes' : 'no', retryable: false } as const
   if (behind.length > 0 && !options.all) {
     return problem(
       'batch-incomplete',
       `${counted(behind.length, 'record')} only waits behind a dead letter of its key`,
       {
-        applied: 'yes',
+        ...more,
         hint: 'Retry or drop the first one of the key: the others follow by themselves.',
       },
     )
   }
   if (cut.length === 0) return undefined
   return problem('batch-incomplete', `${counted(cut.length, 'line')} too long to be kept whole cannot be tried again`, {
-    applied: 'yes',
+    ...more,
     hint: 'Put the records again from where they came, and drop these.',
   })
 }

@@ -7,7 +7,7 @@ import { removeInbox } from '../../../../src/inbox/manage.ts'
 import type { InboxServer } from '../../../../src/inbox/serve/server.ts'
 import { BearerTokens } from '../../../../src/inbox/serve/tokens.ts'
 import type { BlockLog } from '../../../../src/store/block-log.ts'
-import { NotPermitted, StoreUnreachable } from '../../../../src/store/errors.ts'
+import { NotPermitted, StoreFull, StoreUnreachable } from '../../../../src/store/errors.ts'
 import { openMemoryStore } from '../../../../src/store/memory.ts'
 import { openSqliteStore } from '../../../../src/store/sqlite/store.ts'
 import type { StreamStore } from '../../../../src/store/store.ts'
@@ -181,7 +181,7 @@ describe('a page of another site', () => {
 
 /** A store whose appends wait, or fail, as told. */
 function faulty(store: StreamStore) {
-  const state = { isAway: false, gate: Promise.resolve() }
+  const state = { isAway: false, isFull: false, gate: Promise.resolve() }
   const { log, read } = { log: store.log.bind(store), read: store.read.bind(store) }
   const faultyLog = (name: string): BlockLog => {
     const real = log(name)
@@ -190,6 +190,7 @@ function faulty(store: StreamStore) {
       append: async (block: Uint8Array) => {
         await state.gate
         if (state.isAway) throw new StoreUnreachable('no answer')
+        if (state.isFull) throw new StoreFull('no room')
         return append(block)
       },
     })
@@ -221,6 +222,17 @@ describe('while the store is away', () => {
     expect([served.trouble, seen]).toEqual([undefined, ['outage', 'recovered']])
     stop.abort()
     await watching
+  })
+
+  test('of a full store the answers say that it is full', async () => {
+    const { store, state } = faulty(openMemoryStore())
+    const { url } = await start(store)
+    state.isFull = true
+    expect(await post(url, '{"id":"a"}')).toMatchObject({ status: 503, body: { error: { code: 'store-full' } } })
+    expect(await post(url, '{"id":"a"}')).toMatchObject({
+      status: 503,
+      body: { error: { code: 'store-full', message: 'the store fails: store-full', applied: 'no' } },
+    })
   })
 
   test('no more is buffered than the limit: further requests are answered with 429', async () => {

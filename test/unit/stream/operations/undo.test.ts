@@ -151,6 +151,11 @@ describe('a stream that compensates', () => {
     expect(undoSteps(play)).toEqual(['UndoC 01.02 completed unsure', 'UndoB 01.01 init', 'UndoA 01.00 inprocess'])
   })
 
+  it('does not keep the reason of its cancel for an abort that has none', () => {
+    const play = work(delivery(['A', 'B']), '01.00').after({ op: 'cancel', msg: 'customer called' }, { op: 'abort' })
+    expect(play.event('00')).toMatchObject({ status: 'aborted', msg: '', lc: { outcome: 'compensation-failed' } })
+  })
+
   it('is not due while it compensates', () => {
     const play = work(delivery(['A', 'B'], { root: spec('Delivery', { timeout: '00:00:01' }) }), '01.00')
     play.after({ op: 'abort', msg: 'timed out' })
