@@ -26,6 +26,7 @@ import {
 import { readCommand, type SagaCommand, type StreamCommand } from '../subscriptions/commands/command.ts'
 import { executeCommands } from '../subscriptions/commands/execute.ts'
 import { runSubscription } from '../subscriptions/engine.ts'
+import { CLOCKS_DIFFER_MS } from '../subscriptions/position/position.ts'
 import { DEFAULT_SHARDS } from '../subscriptions/subscription.ts'
 import type { Delivery, DeliveryResult, Handled, Handler, OnPoison, SubscriptionSpec } from '../subscriptions/types.ts'
 import { defined } from '../util/defined.ts'
@@ -236,9 +237,6 @@ function fromMsOf(from: SubscriptionOptions['from'], nowMs: number): number | un
   if (from.getTime() > nowMs + CLOCKS_DIFFER_MS) throw new InvalidValue('from is in the future')
   return Math.max(0, from.getTime())
 }
-
-/** Clocks of machines differ. */
-const CLOCKS_DIFFER_MS = 10_000
 
 function handlerOf(store: StreamStore, handle: SubscriptionHandler, by: string): Handler {
   return async (delivery, signal) => {

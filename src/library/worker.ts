@@ -48,8 +48,9 @@ export interface WorkCallbacks {
   /**
    * Called when the result of an event is durable, for follow-up actions such as a message to the worker of a released
    * join (`onJoined`). It is a shortcut only: a process that dies in between never calls it, nor is it called for an event that is
-   * given up without work (`given-up` in `observe`), and the stream records everything that has to happen. A result with `duplicate: true` was written by an earlier attempt. `workOn` rejects with its errors. `worker` continues, and passes its errors to `observe` as faults or,
-   * without `observe`, throws the first one at the end.
+   * given up without work (`given-up` in `observe`), and the stream records everything that has to happen. A result with
+   * `duplicate: true` was written by an earlier attempt. `workOn` rejects with its errors. `worker` continues, and passes its
+   * errors to `observe` as faults or, without `observe`, throws the first one at the end.
    */
   readonly afterWrite?: (result: ChangeResult, job: Job) => void | Promise<void>
 }

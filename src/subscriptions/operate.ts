@@ -4,6 +4,7 @@ import { shardOf } from '../ops/shards/quota.ts'
 import { changeSystemDocument } from '../ops/system-documents.ts'
 import { checkFolderName } from '../store/names.ts'
 import type { StreamStore } from '../store/store.ts'
+import { StreamFault } from '../stream/errors.ts'
 import { isHeld } from '../stream/lease.ts'
 import { sleepUntilAborted } from '../util/concurrency.ts'
 import { parsePosition, positionText, startPositionDocument } from './position/document.ts'
@@ -131,21 +132,37 @@ export interface LeftOut {
   readonly sinceMs: number | undefined
 }
 
-/** @throws as `openSubscription`; the store's faults; BadDocument for a halted stream that cannot be read */
+/** @throws the store's faults */
 export async function leftOutBy(
   store: StreamStore,
   shards: readonly ShardView[],
   fromMs: number,
   signal?: AbortSignal,
 ): Promise<LeftOut> {
+  if (fromMs === 0) return { streams: 0, sinceMs: undefined }
   let streams = 0
-  for (const { stream, version } of shards.flatMap(shard => shard.halted)) {
-    const view = await readStream(store, stream, signal)
-    const next = view?.transactions().find(tx => tx.version > version)
-    if (next !== undefined && Date.parse(next.at) < fromMs) streams += 1
+  for (const halted of shards.flatMap(shard => shard.halted)) {
+    if (await isLeftOut(store, halted, fromMs, signal)) streams += 1
   }
   const sinceMs = Math.min(...shards.map(shard => shard.watermarkMs))
   return { streams, sinceMs: sinceMs < fromMs ? sinceMs : undefined }
+}
+
+/** Whether the next transaction of a halted stream is older; of a document that cannot be read nobody knows. */
+async function isLeftOut(
+  store: StreamStore,
+  { stream, version }: HaltedStream,
+  fromMs: number,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  try {
+    const view = await readStream(store, stream, signal)
+    const next = view?.transactions().find(tx => tx.version > version)
+    return next !== undefined && Date.parse(next.at) < fromMs
+  } catch (error) {
+    if (!(error instanceof StreamFault)) throw error
+    return true
+  }
 }
 
 async function write(

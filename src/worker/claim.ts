@@ -197,7 +197,7 @@ function isAnotherLife({ code }: Refusal): boolean {
   return code === 'changed'
 }
 
-/** Options that all transactions of a worker share, the signal included: only then changes of one stream share a write. */
+/** Options of the transactions of a worker. The signal ends their waits for leases held by others. */
 function transactOptions({
   owner,
   by,

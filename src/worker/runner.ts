@@ -92,7 +92,7 @@ export class EventRunner {
     }
     finder.begin(target)
     try {
-      const steps = { reporting, ...defined({ claiming }) }
+      const steps = { reporting, claimUntil: over, ...defined({ claiming }) }
       const outcome = await workEvent(
         this.#store,
         target,
@@ -142,7 +142,7 @@ export class EventRunner {
       }
       return chosen?.event
     }
-    const claiming = claimNext(this.#store, stream, choose, this.#claimOptions, timing)
+    const claiming = claimNext(this.#store, stream, choose, { ...this.#claimOptions, signal: over }, timing)
     await claiming.catch(() => {})
     await before
     if (chosen === undefined) turn.leave()

@@ -42,11 +42,12 @@ export async function workEvent(
   target: WorkTarget,
   options: EventWorkOptions,
   work: Work,
-  { claiming, reporting = () => {} }: WorkSteps = {},
+  { claiming, claimUntil = options.signal, reporting = () => {} }: WorkSteps = {},
 ): Promise<WorkOutcome> {
   if (claiming === undefined) options.signal?.throwIfAborted()
   const { timing = machineTiming } = options
-  const outcome = await (claiming ?? claimEvent(store, target, options, timing))
+  const outcome = await (claiming ??
+    claimEvent(store, target, { ...options, ...defined({ signal: claimUntil }) }, timing))
   if (outcome.kind === 'not-claimed') return outcome
   const { claim } = outcome
   const gone = new AbortController()
@@ -83,6 +84,8 @@ export async function workEvent(
 export interface WorkSteps {
   /** The claim, if it is under way already. */
   readonly claiming?: Promise<ClaimOutcome>
+  /** Ends the wait of the claim for a lease held by another. Default: the signal of the work. */
+  readonly claimUntil?: AbortSignal
   /** Called once the result waits to be written: a claim requested by this call shares the write. */
   readonly reporting?: () => void
 }

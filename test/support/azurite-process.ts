@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { BlobServiceClient } from '@azure/storage-blob'
 import { COMPILED } from './compiled.ts'
 
 /** A running emulator. */
@@ -18,7 +19,7 @@ export interface Azurite {
 
 /** One whose process can be killed, and started again with what it has in its folder. */
 export interface RestartableAzurite extends Azurite {
-  /** Resolves once what it has confirmed by now would survive a kill; only while there are writes. */
+  /** Resolves once what it has confirmed by now would survive a kill. */
   saved(): Promise<void>
   /** Kills the process. It forgets what it has confirmed since it last began to write its indexes. */
   kill(): Promise<void>
@@ -75,7 +76,8 @@ export async function startRestartable(saveEveryMs: number): Promise<Restartable
       return connectionStringAt(running.port)
     },
     saved: async () => {
-      await Promise.all(INDEXES.map(name => writtenTwice(join(location, name))))
+      const written = Promise.all(INDEXES.map(name => writtenTwice(join(location, name))))
+      await writeUntil(written, connectionStringAt(running.port))
     },
     kill: () => kill(running.child),
     restart: async () => {
@@ -126,6 +128,22 @@ async function writtenTwice(file: string): Promise<void> {
     const before = statSync(file, { throwIfNoEntry: false })?.mtimeMs
     while (statSync(file, { throwIfNoEntry: false })?.mtimeMs === before) await setTimeout(20)
   }
+}
+
+/** Without a write the emulator has nothing to save. */
+async function writeUntil(over: Promise<unknown>, connectionString: string): Promise<void> {
+  const container = BlobServiceClient.fromConnectionString(connectionString).getContainerClient('saved')
+  await container.createIfNotExists()
+  let isOver = false
+  const ended = over.finally(() => {
+    isOver = true
+  })
+  for (let write = 0; !isOver; write++) {
+    const body = String(write)
+    await container.getBlockBlobClient('blob').upload(body, body.length)
+    await setTimeout(20)
+  }
+  await ended
 }
 
 async function kill(child: ChildProcess): Promise<void> {

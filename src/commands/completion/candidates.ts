@@ -76,7 +76,12 @@ async function argumentsOf(name: string, typed: string, place: CursorPlace, runt
         const halted = await haltedStreams(operands[0], storeOf(place, runtime))
         return words(halted.filter(({ text }) => !operands.includes(text, 1)))
       }
-      return words((await streamNames(typed, storeOf(place, runtime))).filter(({ text }) => !operands.includes(text)))
+      // One that begins with - would be taken for a flag.
+      return words(
+        (await streamNames(typed, storeOf(place, runtime))).filter(
+          ({ text }) => !operands.includes(text) && !text.startsWith('-'),
+        ),
+      )
     case 'ID':
       return words(await eventIds(operands[0], storeOf(place, runtime)))
     case 'CONTEXT':

@@ -1,5 +1,6 @@
 import { UsageError } from '../../cli/problem.ts'
 import { atMs, pointInTime } from '../../cli/values.ts'
+import { CLOCKS_DIFFER_MS } from '../../subscriptions/position/position.ts'
 import type { StartPoint } from './options.ts'
 
 /** Reads `start`, `now` or a point in time. */
@@ -16,6 +17,3 @@ export function startMs(from: StartPoint, nowMs: number): number | undefined {
     hint: 'now begins with what comes from now on.',
   })
 }
-
-/** Clocks of machines differ. */
-const CLOCKS_DIFFER_MS = 10_000

@@ -148,7 +148,7 @@ function leftOutWords({ streams, sinceMs }: LeftOut): string | undefined {
 }
 
 function notHandled({ name }: ResetOptions, words: string, { streams, sinceMs }: LeftOut): Problem {
-  const earlier = sinceMs === undefined ? 'An earlier --from' : `--from ${jsonTime(sinceMs)}`
+  const earlier = sinceMs === undefined || streams > 0 ? 'An earlier --from' : `--from ${jsonTime(sinceMs)}`
   return problem('not-handled', `the reset would leave out ${words}`, {
     hint: `${earlier} hands that over too, ${streams === 0 ? '' : `subscription retry ${name} --all tries the parked streams, `}--from now leaves it out.`,
   })

@@ -1,7 +1,7 @@
 import type { GlobalOptions } from '../../cli/options.ts'
 import { UsageError } from '../../cli/problem.ts'
 import type { SelectionOptions } from '../../cli/selection/flags.ts'
-import { choice, eventId } from '../../cli/values.ts'
+import { choice, eventId, withWords } from '../../cli/values.ts'
 import type { StreamEnd, WaitTarget } from '../../ops/wait.ts'
 import { nearest } from '../../util/strings.ts'
 
@@ -21,7 +21,7 @@ const EVENT_STATUSES = ['init', 'inprocess', 'completed', 'aborted', 'canceled',
 const EVENT = 'event='
 
 /** Parses `--for`: a way to end, or `event=ID:STATUS`. */
-export function waitTarget(text: string): WaitTarget {
+export const waitTarget = withWords(ENDS, (text: string): WaitTarget => {
   const end = ENDS.find(word => word === text)
   if (end !== undefined) return { kind: 'stream', end }
   if (text.startsWith(EVENT)) return eventTarget(text.slice(EVENT.length))
@@ -29,7 +29,7 @@ export function waitTarget(text: string): WaitTarget {
   throw new UsageError(`--for does not take ${JSON.stringify(text)}`, {
     hint: `${near === undefined ? '' : `did you mean ${near}? `}One of ${ENDS.join(', ')}, event=ID:STATUS.`,
   })
-}
+})
 
 /** An id from another program may contain a colon; a status never does. */
 function eventTarget(text: string): WaitTarget {

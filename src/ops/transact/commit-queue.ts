@@ -94,12 +94,12 @@ export class CommitQueue {
   async #commit(group: readonly Waiting[]): Promise<void> {
     const [first] = group
     if (first === undefined) return
-    const { stopWaiting } = first.options
     const waitMs = Math.max(0, ...group.map(remainingWaitMs))
     const running = { waitMs, yield: new AbortController() }
     const stop = () => running.yield.abort()
-    stopWaiting?.addEventListener('abort', stop)
-    if (stopWaiting?.aborted || this.#waiting.some(({ options }) => options.waitMs < waitMs)) stop()
+    const stops = new Set(group.flatMap(({ options }) => options.stopWaiting ?? []))
+    for (const signal of stops) signal.addEventListener('abort', stop)
+    if (group.some(isStopped) || this.#waiting.some(({ options }) => options.waitMs < waitMs)) stop()
     this.#running = running
     try {
       const operations = group.map(({ pending }) => pending)
@@ -111,12 +111,12 @@ export class CommitQueue {
         onLeaseAttempt,
       }
       const outcome = await commit(this.#store, this.#name, operations, options)
-      this.#settle(group, outcome, waitMs, running.yield.signal.aborted && !stopWaiting?.aborted)
+      this.#settle(group, outcome, waitMs, running.yield.signal.aborted)
     } catch (error) {
       for (const { reject } of group) reject(error)
     } finally {
       this.#running = undefined
-      stopWaiting?.removeEventListener('abort', stop)
+      for (const signal of stops) signal.removeEventListener('abort', stop)
     }
   }
 
@@ -140,7 +140,7 @@ export class CommitQueue {
     for (const item of [...group, ...this.#waiting]) {
       item.heldSince ??= Math.max(item.addedAt, nowMs - outcome.waitedMs)
     }
-    const continues = (item: Waiting) => yielded && remainingWaitMs(item) > 0
+    const continues = (item: Waiting) => yielded && !isStopped(item) && remainingWaitMs(item) > 0
     const isAhead = ({ options }: Waiting) => options.waitMs < waitMs
     this.#waiting = [
       ...this.#waiting.filter(isAhead),
@@ -166,9 +166,14 @@ function jsonLength({ pending }: Waiting): number {
   return JSON.stringify([pending.operation, pending.author]).length
 }
 
+/** Whether it waits no longer for a lease held by another. */
+function isStopped({ options }: Waiting): boolean {
+  return options.stopWaiting?.aborted === true
+}
+
 function canShareWrite(one: SubmitOptions, other: SubmitOptions): boolean {
   if (one.alone || other.alone) return false
-  const shared = ['leaseId', 'write', 'waitMs', 'signal', 'stopWaiting'] as const
+  const shared = ['leaseId', 'write', 'waitMs', 'signal'] as const
   return shared.every(key => one[key] === other[key])
 }
 

@@ -53,7 +53,7 @@ export async function edit(
   script: (editing: Editing) => unknown,
 ): Promise<EditOutcome> {
   checkStreamName(name)
-  checkCommandId(stepId(options.commandId, MAX_STEPS))
+  checkCommandId(options.commandId, stepId('', MAX_STEPS))
   options.signal?.throwIfAborted()
   const attempts = new EditAttempts(options, script)
   const outcome = await submitWithData(store, name, attempts, options)

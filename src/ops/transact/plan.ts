@@ -119,7 +119,8 @@ export function applyGroup(
     lastBy = pending.author.by
   }
   if (lastBy === undefined) return { decision: { kind: 'leave' }, document, results, sent }
-  COMMANDS.set(document, commands)
+  // An edit has ids of its own for its steps.
+  if (group.every(({ edit }) => edit === undefined)) COMMANDS.set(document, commands)
   const body = Buffer.from(writeDocument(document).text)
   const summary = summarize(document, { nowMs, lastBy, ...lastModified(current) })
   const othersLately = () => otherWriters(group, document, nowMs)

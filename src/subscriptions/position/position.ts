@@ -44,7 +44,7 @@ interface Sweep {
 }
 
 /** Tolerance, ms: a transaction has the writer's time, the stream the store's. */
-const CLOCKS_DIFFER_MS = 10_000
+export const CLOCKS_DIFFER_MS = 10_000
 /** More parts are not kept: the next part then waits until it passes the first. */
 const MOST_PARTS = 8
 

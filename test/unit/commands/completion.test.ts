@@ -72,6 +72,14 @@ describe('a typed line', () => {
 })
 
 describe('candidates', () => {
+  test('are the words of wait --for, and no stream that looks like a flag', async () => {
+    expect(await at('leasectl wait orders/4711 --for c')).toEqual(['completed', 'canceled'])
+    const model = await world.store.read('prod/1')
+    if (model?.summary !== undefined) await world.store.create('--help', model.body, model.summary)
+    expect(await at('leasectl show ')).not.toContain('--help')
+    await world.store.remove('--help', {})
+  })
+
   test('include commands and subcommands without hidden ones', async () => {
     expect(await at('leasectl ')).toEqual(expect.arrayContaining(['ls', 'context', 'completion', 'help']))
     expect(await at('leasectl ')).not.toContain('__complete')

@@ -125,6 +125,19 @@ test('a repetition with the same command id returns the first results', async ()
   expect(await changeStream(store, 's', AS, change)).toMatchObject({ kind: 'refused' })
 })
 
+test('a command id leaves room for the numbers of the steps', async () => {
+  const { store } = await storeWith()
+  const change = (length: number) =>
+    changeStream(
+      store,
+      's',
+      { ...AS, commandId: 'a'.repeat(length) },
+      stream => void stream.mustFind('01.00').complete(),
+    )
+  await expect(change(197)).rejects.toThrow('a command id has at most 196 characters, this one 197')
+  expect(await change(196)).toMatchObject({ kind: 'done' })
+})
+
 test('a held lease is waited for as long as requested', async () => {
   const { store } = await storeWith()
   await store.acquireLease('s', {

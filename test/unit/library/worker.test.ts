@@ -85,6 +85,19 @@ test('a drain ends the worker after the current work', async () => {
   expect(report).toMatchObject({ claimed: 1, completed: 1 })
 })
 
+test('a drain ends the wait for a lease that another holds, and nothing is claimed after it', async () => {
+  const store = await storeWith(['Search'])
+  const leaseId = crypto.randomUUID()
+  const holder = { by: 'ops', host: 'h', pid: 1, purpose: 'test', sinceMs: 0 }
+  await store.acquireLease('s', { leaseId, durationS: 60, holder })
+  const drain = new AbortController()
+  const onLeaseAttempt = () => drain.abort()
+  const options = { name: 'Search', leaseWaitMs: 3_600_000, drain: drain.signal, onLeaseAttempt }
+  expect(await worker(store, options, () => complete())).toMatchObject({ claimed: 0, completed: 0 })
+  await store.releaseLease('s', leaseId)
+  expect(await ends(store)).toEqual(['00 inprocess', '01.00 init'])
+})
+
 test('of all workers that end the branches at the same time exactly one is informed of the join, and one of the end', async () => {
   const branches = Array.from({ length: 12 }, () => 'Search')
   const store = await storeWith(branches, 'Ship')

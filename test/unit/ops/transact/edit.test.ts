@@ -62,6 +62,16 @@ describe('an edit', () => {
     expect(Math.min(refusals, changes)).toBeGreaterThan(0)
   })
 
+  it('knows the ids of its steps for later commands of this process', async () => {
+    const { store } = memoryStore()
+    await run(store, 's', init(['A', 'B']))
+    await edit(store, 's', { ...AS, commandId: 'e' }, editing => void editing.apply(done('01.00')))
+    const same = await transact(store, 's', done('01.00'), { ...AS, commandId: 'e/1' })
+    expect(same).toMatchObject({ kind: 'done', result: { duplicate: true } })
+    const other = await transact(store, 's', done('02.00'), { ...AS, commandId: 'e/1' })
+    expect(other).toMatchObject({ kind: 'refused', refusal: { code: 'command-id-reused' } })
+  })
+
   it('is one write of transactions with numbered command ids', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A', 'B']), { commandId: 'i' })
