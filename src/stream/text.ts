@@ -63,16 +63,11 @@ export function reasonOf(msg: string | undefined): string {
   return cutBytes(msg ?? '', TEXT_LIMITS.reason)
 }
 
-/**
- * @param ending what will be appended to it
- * @throws InvalidValue unless it is 1–200 characters of `A–Z a–z 0–9 . _ : / @ + % -`, with the ending
- */
+/** @throws InvalidValue unless it is, with its ending, 1–200 characters of `A–Z a–z 0–9 . _ : / @ + % -` */
 export function checkCommandId(text: string, ending = ''): void {
   if (text === '') throw new InvalidValue('a command id cannot be empty')
   const most = COMMAND_ID_LENGTH - ending.length
-  if (text.length > most) {
-    throw new InvalidValue(`a command id has at most ${most} characters, this one ${text.length}`)
-  }
+  if (text.length > most) throw new InvalidValue(`a command id has at most ${most} characters, this one ${text.length}`)
   const bad = text.match(NOT_COMMAND_ID)?.[0]
   if (bad !== undefined) {
     throw new InvalidValue(`command id: ${visibleText(bad)} is not one of A-Z a-z 0-9 . _ : / @ + % -`)
