@@ -14,6 +14,9 @@ export const machineClock: Clock = {
   wallMs: () => Date.now(),
 }
 
+/** Tolerance for times of two machines, ms: a transaction has the time of its writer, the stream that of the store. */
+export const CLOCKS_DIFFER_MS = 10_000
+
 /** A point in time on both clocks. */
 export interface Instant {
   readonly monotonicMs: number

@@ -1,6 +1,6 @@
 import { UsageError } from '../../cli/problem.ts'
 import { atMs, pointInTime } from '../../cli/values.ts'
-import { CLOCKS_DIFFER_MS } from '../../subscriptions/position/position.ts'
+import { CLOCKS_DIFFER_MS } from '../../util/clock.ts'
 import type { StartPoint } from './options.ts'
 
 /** Reads `start`, `now` or a point in time. */

@@ -1,4 +1,5 @@
 import { compareNames } from '../../store/names.ts'
+import { CLOCKS_DIFFER_MS } from '../../util/clock.ts'
 import { ownText } from '../../util/strings.ts'
 import type { HaltedStream } from '../types.ts'
 import { DeliveredStreams } from './delivered.ts'
@@ -43,8 +44,6 @@ interface Sweep {
   passed: string
 }
 
-/** Tolerance, ms: a transaction has the writer's time, the stream the store's. */
-export const CLOCKS_DIFFER_MS = 10_000
 /** More parts are not kept: the next part then waits until it passes the first. */
 const MOST_PARTS = 8
 
