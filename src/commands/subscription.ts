@@ -161,7 +161,7 @@ export function registerReset(parent: Command, runtime: Runtime, go: Run<ResetOp
   describe(command, runtime, {
     kind: 'writes',
     effect: WRITES,
-    summary: 'hand over everything from a time on again, also what is parked since',
+    summary: 'hand over everything from a time on again, parked streams included',
     examples: [
       ['subscription reset read-model --from start', 'rebuild a read model from the beginning'],
       ['subscription reset billing --from 2h', 'the last two hours again'],

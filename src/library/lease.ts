@@ -78,16 +78,13 @@ export async function acquireLease(
   checkTarget(store, name)
   const { leaseId = randomUUID(), durationS = 60, waitMs = 0, signal, ...given } = readAcquire(options, 'options')
   const holding = { ...(signal && { signal }), holder: holderOf(store, given), waitMs, record: true }
+  const lease = new LeaseMonitor(store, name, { leaseId, durationS })
   try {
-    const outcome = await acquireWaiting(new LeaseMonitor(store, name, { leaseId, durationS }), holding)
+    const outcome = await acquireWaiting(lease, holding)
     return outcome.kind === 'unknown' ? { ...outcome, leaseId } : outcome
   } catch (error) {
     // An aborted acquire may have succeeded, and no one else knows its id.
-    if (options.leaseId === undefined)
-      await within(
-        RELEASE_MS,
-        store.releaseLease(name, leaseId).catch(() => undefined),
-      )
+    if (options.leaseId === undefined) await within(RELEASE_MS, lease.release())
     throw error
   }
 }

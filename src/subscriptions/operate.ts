@@ -1,4 +1,4 @@
-import { readStream } from '../ops/read-stream.ts'
+import { type JournalEntry, readStream, type StreamView } from '../ops/read-stream.ts'
 import { readSystemDocument, SUBSCRIPTIONS } from '../ops/read-system-document.ts'
 import { shardOf } from '../ops/shards/quota.ts'
 import { changeSystemDocument } from '../ops/system-documents.ts'
@@ -116,8 +116,13 @@ async function completed(
   }
   // A skip that is repeated must not leave out what the handler has never had.
   const isTried = halted.state === 'parked' || halted.tries > 0 || halted.attempts > 0
-  const next = view?.transactions().find(tx => tx.version > halted.version)
+  const next = nextOf(view, halted)
   return isTried && next !== undefined ? { kind: 'skip', stream, toVersion: next.version } : { kind: 'not-halted' }
+}
+
+/** The transaction at which the stream is halted. */
+function nextOf(view: StreamView | undefined, { version }: HaltedStream): JournalEntry | undefined {
+  return view?.transactions().find(tx => tx.version > version)
 }
 
 function isRequest(found: SubscriptionRequest | RequestOutcome): found is SubscriptionRequest {
@@ -151,13 +156,12 @@ export async function leftOutBy(
 /** Whether the next transaction of a halted stream is older; of a document that cannot be read nobody knows. */
 async function isLeftOut(
   store: StreamStore,
-  { stream, version }: HaltedStream,
+  halted: HaltedStream,
   fromMs: number,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
   try {
-    const view = await readStream(store, stream, signal)
-    const next = view?.transactions().find(tx => tx.version > version)
+    const next = nextOf(await readStream(store, halted.stream, signal), halted)
     return next !== undefined && Date.parse(next.at) < fromMs
   } catch (error) {
     if (!(error instanceof StreamFault)) throw error

@@ -125,7 +125,7 @@ export async function resetSubscription(options: ResetOptions, runtime: Runtime)
   if (view === undefined) return missing(options.name)
   const fromMs = startMs(options.from, runtime.nowMs()) ?? store.nowMs()
   const from = fromMs === 0 ? 'the start' : timeText(fromMs, store.nowMs(), 'iso')
-  // What cannot be read is reset from where it stands.
+  // Of one that cannot be read nobody knows what is open.
   const shards = view.kind === 'readable' ? view.shards : []
   const leftOut = await leftOutBy(store, shards, fromMs, runtime.signal)
   const words = leftOutWords(leftOut)

@@ -110,9 +110,9 @@ export function applyGroup(
   const moment: Moment = { current, nowMs, commands }
   const results: OperationResult[] = []
   const texts: (string | undefined)[] = []
-  for (const [index, pending] of group.slice(0, maxOperations(original)).entries()) {
+  for (const [at, pending] of group.slice(0, maxOperations(original)).entries()) {
     texts.push(textOf(pending.operation, document))
-    const result = applyOne(pending, sent[index], document, moment)
+    const result = applyOne(pending, sent[at], document, moment)
     results.push(result)
     if ((result.kind !== 'changed' && result.kind !== 'refused') || result.document === undefined) continue
     document = result.document

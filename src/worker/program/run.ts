@@ -48,8 +48,8 @@ export interface ProgramRun {
 /**
  * Work that a program does. Exit code 0 completes the event, or advances it if successors are named, in the options or by the
  * program. Any other end fails it, with the last lines of its stderr. A stopped program that does not exit with 0 releases the
- * event; so does one whose attempt timeout is over, whatever its exit code, and a program that cannot be started, because nothing was tried. A program that ended its event itself is
- * not stopped because of the lost claim.
+ * event; so does one whose attempt timeout is over, whatever its exit code, and a program that cannot be started, because nothing
+ * was tried. A program that ended its event itself is not stopped because of the lost claim.
  */
 export function programWork(argv: Argv, options: ProgramWorkOptions): Work {
   let { output: prepared } = options
